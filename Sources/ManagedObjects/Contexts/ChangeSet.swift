@@ -63,12 +63,6 @@ final class ChangeSet {
     if !object.id.scope.entity.relationships.isEmpty { hasRelatedInsertions = true }
   }
 
-  /// Records an object as new whose deletion is undone. It may still be in the list.
-  func reinsert(_ object: ManagedObject) {
-    if !hasVoidInsertions || !insertions.contains(where: { $0 === object }) { insertions.append(object) }
-    if !object.entity.relationships.isEmpty { hasRelatedInsertions = true }
-  }
-
   /// Records an object's first change.
   @inline(__always)
   func update(_ object: ManagedObject) { updates.append(object) }
@@ -106,17 +100,23 @@ final class ChangeSet {
   /// Records that an object is deleted because its row turned out to be gone. No rule is applied: the store has done so.
   func deleteInaccessible(_ object: ManagedObject) { deletions.append(object) }
 
-  /// Takes a deletion back.
-  func undelete(_ object: ManagedObject) {
-    deletions.removeAll { $0 === object }
-    unsavedDeletions.removeAll { $0 === object }
-    unpropagatedDeletions.removeAll { $0 === object }
-  }
-
-  /// Takes a deletion back, and records the object as changed.
-  func undeleteAsUpdate(_ object: ManagedObject) {
-    undelete(object)
-    if !updates.contains(where: { $0 === object }) { updates.append(object) }
+  /// Takes deletions back. The objects' states say already whether they are new or changed.
+  func undelete(_ objects: [ManagedObject]) {
+    if objects.isEmpty { return }
+    deletions.removeAll { $0.state != .deleted }
+    unsavedDeletions.removeAll { $0.state != .deleted }
+    unpropagatedDeletions.removeAll { $0.state != .deleted }
+    // Some may still be in the lists.
+    let new = hasVoidInsertions ? Set(insertions.map(ObjectIdentifier.init)) : []
+    let changed = Set(updates.map(ObjectIdentifier.init))
+    for object in objects {
+      if object.state == .inserted {
+        if !new.contains(ObjectIdentifier(object)) { insertions.append(object) }
+        if !object.entity.relationships.isEmpty { hasRelatedInsertions = true }
+      } else if !changed.contains(ObjectIdentifier(object)) {
+        updates.append(object)
+      }
+    }
   }
 
   /// Records that a new object was deleted again.

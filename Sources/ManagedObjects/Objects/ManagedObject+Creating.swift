@@ -111,7 +111,7 @@ extension ManagedObjectContext {
         !object.isUnfilled && registry.object(with: object.id) == nil,
         "\(object.id) can't be inserted again: its values are gone, or the context has another object for it")
     }
-    undoRecorder.reinsert(object, self)
+    undoRecorder.reinsert([object], self)
     guard object.state == .updated, !object.hasPersistentChanges else { return }
     object.state = .clean
     object.committed = []

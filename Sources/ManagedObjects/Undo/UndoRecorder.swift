@@ -32,7 +32,7 @@ final class UndoRecorder {
   /// Takes a step back.
   private func undo(_ step: UndoStep, _ context: ManagedObjectContext) {
     context.confinement.check()
-    for object in step.deleted.reversed() { reinsert(object, context) }
+    reinsert(step.deleted.reversed(), context)
     for change in step.changes.reversed() where change.object.state != .detached { undo(change, context) }
     for object in step.inserted.reversed() { context.delete(object) }
     // An undo is an event of its own, and its deletions come to their end with it.
@@ -50,33 +50,32 @@ final class UndoRecorder {
     awake(step.inserted, .undoInsertion)
   }
 
-  /// Brings back a deleted object, whether or not its deletion has been saved.
-  func reinsert(_ object: ManagedObject, _ context: ManagedObjectContext) {
-    switch object.state {
-    case .clean, .updated, .inserted: return
-    case .deleted where object.deletion == .ofUnsaved:
-      object.state = .inserted
-      context.changeSet.undelete(object)
-      context.changeSet.reinsert(object)
-    case .deleted:
-      object.state = .updated
-      context.changeSet.undeleteAsUpdate(object)
-    case .detached:
-      object.state = .inserted
-      object.committed = []
-      object.isUnfilled = false
-      context.registry.add(object)
-      context.changeSet.reinsert(object)
-      // Other objects no longer refer to one that was gone, so its to-one relationships are set again.
+  /// Brings back deleted objects, whether or not their deletion has been saved.
+  func reinsert(_ objects: [ManagedObject], _ context: ManagedObjectContext) {
+    let returning = objects.filter { $0.state == .deleted || $0.state == .detached }
+    var gone: [ManagedObject] = []
+    for object in returning {
+      if object.state == .detached {
+        object.state = .inserted
+        object.committed = []
+        object.isUnfilled = false
+        context.registry.add(object)
+        gone.append(object)
+      } else {
+        object.state = object.deletion == .ofUnsaved ? .inserted : .updated
+      }
+      object.isChangePending = true
+      context.notifier.noteReinserted(object)
+    }
+    context.changeSet.undelete(returning)
+    // Other objects no longer refer to those that were gone, so their to-one relationships are set again.
+    for object in gone {
       for relationship in object.entity.relationships where !relationship.isToMany {
         guard case .object(let id) = object.slots[relationship.slot] else { continue }
         object.slots[relationship.slot] = .null
-        object.isChangePending = true
         object.point(relationship, to: context.registry.currentID(id))
       }
     }
-    object.isChangePending = true
-    context.notifier.noteReinserted(object)
   }
 
   private func undo(_ change: UndoStep.Change, _ context: ManagedObjectContext) {

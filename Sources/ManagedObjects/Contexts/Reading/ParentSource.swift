@@ -225,20 +225,14 @@ struct ParentSource: ObjectSource {
 
   /// Takes in an object that the child inserts again after it was deleted in the parent.
   private func absorbReinsertion(_ row: StoreRow, _ object: ManagedObject) -> ManagedObject {
-    parent.changeSet.undelete(object)
     object.isKnownToChildren = true
-    switch object.deletion {
-    case .ofRow:
+    if object.deletion == .ofRow {
       object.state = .updated
-      parent.changeSet.update(object)
-    case .ofMissingRow, .ofInaccessibleFault:
+    } else {
       object.committed = []
       object.state = .inserted
-      parent.changeSet.insert(object)
-    case .ofUnsaved:
-      object.state = .inserted
-      parent.changeSet.reinsert(object)
     }
+    parent.changeSet.undelete([object])
     object.deletion = .ofRow
     parent.noteChanged(object)
     for attribute in object.entity.attributes { object.slots[attribute.slot] = row.values[attribute.slot] }
