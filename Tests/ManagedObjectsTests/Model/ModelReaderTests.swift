@@ -184,7 +184,7 @@ struct ModelReaderTests {
       </entity>
       <gadget/>
       """)
-    let found = model.warnings.map { "\($0.line) \($0.message)" }
+    let found = model.warnings.map { "\($0.line ?? 0) \($0.message)" }
     for expected in [
       "2 A's colour isn't known", "3 x's attributeType “Vector” isn't known", "3 x's defaultValueString has no effect",
       "4 y's sorted isn't known", "4 y's taste isn't known", "text inside <entity>", "6 <widget> in entity A",
