@@ -106,9 +106,10 @@ extension ManagedObjectContext {
     confinement.check()
     precondition(object.confinement === confinement, "an object of another context: \(object.id)")
     guard object.state == .deleted || object.state == .detached else { return }
-    if object.state == .detached {
+    if object.state == .detached || object.deletion != .ofRow {
+      let known = registry.object(with: object.id)
       precondition(
-        !object.isUnfilled && registry.object(with: object.id) == nil,
+        !object.isUnfilled && object.deletion != .ofInaccessibleFault && (known == nil || known === object),
         "\(object.id) can't be inserted again: its values are gone, or the context has another object for it")
     }
     undoRecorder.reinsert([object], self)

@@ -107,5 +107,11 @@ struct ObjectCreationTests {
     #expect(try stack.context().named("Ada", Person.self)?.age == 36)
     context.insert(ada)
     #expect(!context.hasChanges, "inserting an object that is there changes nothing")
+    let bo = try context.person("Bo")
+    context.delete(bo)
+    context.insert(bo)
+    #expect(bo.isInserted && !bo.isDeleted && context.deletedObjects.isEmpty)
+    try context.save()
+    #expect(try stack.context().named("Bo", Person.self) != nil)
   }
 }
