@@ -80,7 +80,7 @@ extension ManagedObjectContext {
   /// its row says of which class it is: the save reads that row together with others.
   func owner(_ id: ManagedObjectID, of set: RelationshipDescription) -> ManagedObject? {
     if let known = registeredObject(for: id) { return known }
-    guard changesOwners(of: set.entity), id.entity.subentities.isEmpty, !id.isTemporaryID || parent != nil else {
+    guard changesOwners(of: set.entity), id.scope.isExact, !id.isTemporaryID || parent != nil else {
       return nil
     }
     return makeFault(registry.currentID(id))
@@ -117,8 +117,18 @@ extension ManagedObjectContext {
     let faults = changeSet.updates.filter { $0.isUnfilled && $0.state == .updated }
     if faults.isEmpty { return }
     try fill(faults.map(\.id))
-    // Those whose rows are gone, and new objects of a parent.
-    for object in faults where object.isUnfilled { fulfill(object) }
+    var isAnyGone = false
+    for object in faults where object.isUnfilled {
+      if object.id.isTemporaryID {
+        // A new object of a parent.
+        fulfill(object)
+      } else {
+        // Its row is gone, which the save reports as a broken reference of the members.
+        object.state = .clean
+        isAnyGone = true
+      }
+    }
+    if isAnyGone { changeSet.removeUpdates { $0.state == .clean } }
     try throwDeferredError()
   }
 
