@@ -3,6 +3,7 @@
 
 public import Foundation
 import GRDB
+public import Logging
 public import ManagedObjects
 import Synchronization
 
@@ -48,13 +49,14 @@ package final class SQLiteStore: BulkLoading {
   package convenience init(
     at url: URL, model: ManagedObjectModel, entities: [EntityDescription], options: SQLiteStoreOptions = .init(),
     migration: MigrationOptions = .init(), newIdentifier: String? = nil, timeout: TimeInterval = lockTimeout,
-    backgroundFailureHandler: (@Sendable (StoreFailure) -> Void)? = nil
+    logger: Logger = SQLiteStoreSettings().logger, backgroundFailureHandler: (@Sendable (StoreFailure) -> Void)? = nil
   ) throws {
     let report = backgroundFailureHandler ?? PersistentStoreDescription.reportToStandardError
+    let log = SQLLog(options.sqlLog, logger, path: url.path)
     let opening = StoreOpening(
-      model: model, entities: entities, path: url.path, options: migration, newIdentifier: newIdentifier)
+      model: model, entities: entities, path: url.path, options: migration, newIdentifier: newIdentifier, log: log)
     let (pool, opened, checkpointer) = try Self.translating(url) {
-      let pool = try DatabasePool(path: url.path, configuration: Self.configuration(options, timeout: timeout))
+      let pool = try DatabasePool(path: url.path, configuration: Self.configuration(options, timeout: timeout, log))
       let (opened, checkpointer) = try pool.writeWithoutTransaction { db in
         let opened = try opening.open(db)
         try db.execute(sql: "PRAGMA synchronous = \(options.durability == .everySave ? "FULL" : "NORMAL")")
@@ -94,11 +96,13 @@ package final class SQLiteStore: BulkLoading {
   ///   ``ManagedObjectError/incompatibleStore(path:reason:)``, ``ManagedObjectError/store(_:)``.
   package convenience init(
     reading url: URL, model: ManagedObjectModel, entities: [EntityDescription], options: SQLiteStoreOptions = .init(),
-    timeout: TimeInterval = lockTimeout, backgroundFailureHandler: @escaping @Sendable (StoreFailure) -> Void
+    timeout: TimeInterval = lockTimeout, logger: Logger = SQLiteStoreSettings().logger,
+    backgroundFailureHandler: @escaping @Sendable (StoreFailure) -> Void
   ) throws {
     let opening = StoreOpening(model: model, entities: entities, path: url.path, options: MigrationOptions())
+    let log = SQLLog(options.sqlLog, logger, path: url.path)
     let file = try Self.translating(url) {
-      try ReadOnlyFile(url, Self.configuration(options, timeout: timeout)) { try opening.check($0) }
+      try ReadOnlyFile(url, Self.configuration(options, timeout: timeout, log)) { try opening.check($0) }
     }
     self.init(
       at: url, entities: entities, options: options, pool: file.pool, checkpointer: nil, opened: file.opened,
@@ -139,7 +143,9 @@ package final class SQLiteStore: BulkLoading {
   /// How long a connection waits for another's lock unless the description says otherwise, in seconds.
   package static let lockTimeout = 30.0
 
-  static func configuration(_ options: SQLiteStoreOptions, timeout: TimeInterval = lockTimeout) -> Configuration {
+  static func configuration(_ options: SQLiteStoreOptions, timeout: TimeInterval = lockTimeout, _ log: SQLLog? = nil)
+    -> Configuration
+  {
     var configuration = Configuration()
     configuration.maximumReaderCount = options.readers
     configuration.busyMode = .timeout(timeout)
@@ -157,6 +163,7 @@ package final class SQLiteStore: BulkLoading {
       DateForms.register(on: db)
       TextForms.register(on: db)
       db.endWhenInterrupted()
+      log?.follow(db)
     }
     return configuration
   }
@@ -262,7 +269,19 @@ extension PersistentStoreDescription {
   ///
   /// Source: `setOption(_:forKey:)` and `setValue(_:forPragmaNamed:)` of Core Data's `NSPersistentStoreDescription`.
   public var sqliteOptions: SQLiteStoreOptions {
-    get { storeOptions as? SQLiteStoreOptions ?? SQLiteStoreOptions() }
+    get { sqliteSettings.options }
+    set { sqliteSettings.options = newValue }
+  }
+
+  /// Receives the statements of a store in an SQLite file, as ``SQLiteStoreOptions/sqlLog`` has it, at the level `info`; by
+  /// default a logger with the label `sql`.
+  public var sqlLogger: Logger {
+    get { sqliteSettings.logger }
+    set { sqliteSettings.logger = newValue }
+  }
+
+  private var sqliteSettings: SQLiteStoreSettings {
+    get { storeOptions as? SQLiteStoreSettings ?? SQLiteStoreSettings() }
     set { storeOptions = newValue }
   }
 }
@@ -272,14 +291,14 @@ extension LinkedStoreTypes: SQLiteStoreOpening {
     _ model: ManagedObjectModel, _ entities: [EntityDescription], _ opening: PersistentStoreDescription.OpeningOptions
   ) throws -> any IncrementalStore {
     guard let url = opening.url else { throw PersistentStoreError.noURL(.sqlite) }
-    let options = opening.storeOptions as? SQLiteStoreOptions ?? SQLiteStoreOptions()
+    let settings = opening.storeOptions as? SQLiteStoreSettings ?? SQLiteStoreSettings()
     if opening.isReadOnly {
       return try SQLiteStore(
-        reading: url, model: model, entities: entities, options: options, timeout: opening.timeout,
-        backgroundFailureHandler: opening.backgroundFailureHandler)
+        reading: url, model: model, entities: entities, options: settings.options, timeout: opening.timeout,
+        logger: settings.logger, backgroundFailureHandler: opening.backgroundFailureHandler)
     }
     return try SQLiteStore(
-      at: url, model: model, entities: entities, options: options, migration: opening.migration,
-      timeout: opening.timeout, backgroundFailureHandler: opening.backgroundFailureHandler)
+      at: url, model: model, entities: entities, options: settings.options, migration: opening.migration,
+      timeout: opening.timeout, logger: settings.logger, backgroundFailureHandler: opening.backgroundFailureHandler)
   }
 }

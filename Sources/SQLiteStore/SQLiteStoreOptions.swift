@@ -36,11 +36,16 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
   /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
   public var remoteChangeNotifications: Bool
 
+  /// How much of the store's SQL is logged, with times; by default what the process was started with:
+  /// ``SQLLogLevel/ofProcess``. ``ManagedObjects/PersistentStoreDescription/sqlLogger`` receives it.
+  public var sqlLog: SQLLogLevel
+
   /// Options. The defaults suit a store that is read while it is loaded in batches.
   public init(
     durability: Durability = .atCheckpoint, pageSize: Int = 16384, writerCache: Int = 16 << 20,
     readerCache: Int = 2 << 20, readers: Int = 4, checkpointSize: Int = 16 << 20, incrementalVacuum: Bool = false,
-    persistentHistoryTracking: Bool = false, remoteChangeNotifications: Bool = false
+    persistentHistoryTracking: Bool = false, remoteChangeNotifications: Bool = false,
+    sqlLog: SQLLogLevel = .ofProcess
   ) {
     self.durability = durability
     self.pageSize = pageSize
@@ -51,5 +56,6 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
     self.incrementalVacuum = incrementalVacuum
     self.persistentHistoryTracking = persistentHistoryTracking
     self.remoteChangeNotifications = remoteChangeNotifications
+    self.sqlLog = sqlLog
   }
 }

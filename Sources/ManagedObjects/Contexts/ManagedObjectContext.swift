@@ -42,17 +42,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Where the context's work runs.
   public let concurrencyType: ConcurrencyType
-  /// The coordinator at the root of the context's parents.
-  public let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// The context that this one saves into; nil when it saves to the coordinator.
-  public let parent: ManagedObjectContext?
   /// Identifies the context to objects that outlive it.
   let identity = ContextIdentity()
   private let labels: Mutex<Labels>
   let confinement: QueueConfinement
   let queue: DispatchQueue?
-  /// Permanent IDs that the parent has given to objects of this context; nil without a parent.
-  let promotions: PromotedIDs?
   /// Passes permanent IDs to the children. Children come and go on any thread.
   let children = ChildContexts()
   /// The children that merge by themselves what this context saves and merges.
@@ -61,6 +55,37 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let version = Atomic<Int64>(0)
   /// Lets children read while the store writes a save of this context; nil when they have to wait.
   let readGate: ReadGate?
+
+  // MARK: Set once, before the first use
+
+  private var base: (coordinator: PersistentStoreCoordinator, parent: ManagedObjectContext?)
+  /// Permanent IDs that the parent has given to objects of this context; nil without a parent.
+  private(set) var promotions: PromotedIDs?
+
+  /// The coordinator at the root of the context's parents. A context that was made by ``init(_:name:transactionAuthor:)`` gets it
+  /// once, before its first use; it has one without stores before.
+  ///
+  /// Source: `persistentStoreCoordinator` of Core Data.
+  public var persistentStoreCoordinator: PersistentStoreCoordinator {
+    get { base.coordinator }
+    set { attach(to: newValue, nil, newValue) }
+  }
+
+  /// The context that this one saves into; nil when it saves to the coordinator. A context that was made by
+  /// ``init(_:name:transactionAuthor:)`` gets it once, before its first use, in place of a coordinator.
+  ///
+  /// Source: `parent` of Core Data.
+  public var parent: ManagedObjectContext? {
+    get { base.parent }
+    set {
+      guard let newValue else {
+        return precondition(base.parent == nil, "a context can't lose its parent: make another context")
+      }
+      attach(
+        to: newValue.persistentStoreCoordinator, newValue,
+        ParentSource(parent: newValue, mailbox: mergeQueue.mailbox))
+    }
+  }
 
   // MARK: Touched on the context's queue
 
@@ -138,6 +163,35 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   // MARK: Making a context
 
+  /// A context whose ``persistentStoreCoordinator`` or ``parent`` is set afterwards. Before that it finds no entity:
+  /// ``PersistentStoreError/noCoordinator(context:)``.
+  ///
+  /// Source: `init(concurrencyType:)` of Core Data.
+  public convenience init(
+    _ concurrencyType: ConcurrencyType, name: String? = nil, transactionAuthor: String? = nil
+  ) {
+    let none = PersistentStoreCoordinator.none
+    self.init(
+      concurrencyType, coordinator: none, parent: nil, source: none, name: name, transactionAuthor: transactionAuthor)
+  }
+
+  /// Gives the context its coordinator or parent.
+  private func attach(
+    to coordinator: PersistentStoreCoordinator, _ parent: ManagedObjectContext?, _ source: any ObjectSource
+  ) {
+    if base.coordinator === coordinator, base.parent === parent { return }
+    let none = PersistentStoreCoordinator.none
+    precondition(
+      base.coordinator === none && base.parent == nil,
+      "the coordinator or parent of a context is set once, before its first use: make another context")
+    let follows = none.followers.contains(self)
+    if follows { none.followers.remove(self) }
+    base = (coordinator, parent)
+    rowSource.attach(to: source, coordinator: coordinator)
+    promotions = parent.map { $0.children.add() }
+    if follows { (parent?.followers ?? coordinator.followers).add(self) }
+  }
+
   /// A context that fetches from and saves to a coordinator.
   public convenience init(
     _ concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, name: String? = nil,
@@ -173,8 +227,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     mergeQueue: MergeQueue = MergeQueue()
   ) {
     self.concurrencyType = concurrencyType
-    self.persistentStoreCoordinator = coordinator
-    self.parent = parent
+    base = (coordinator, parent)
     self.readGate = readGate
     self.mergeQueue = mergeQueue
     rowSource = ContextSource(source, coordinator: coordinator)
@@ -224,6 +277,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// - Throws: ``ManagedObjectError/unknownEntity(name:known:)``.
   func entity(_ name: String) throws -> EntityDescription {
     guard let entity = model.entitiesByName[name] else {
+      if base.coordinator === PersistentStoreCoordinator.none {
+        throw PersistentStoreError.noCoordinator(context: self.name)
+      }
       throw ManagedObjectError.unknownEntity(name: name, known: model.entities.map(\.name))
     }
     return entity

@@ -41,6 +41,9 @@ public final class PersistentStoreCoordinator: Sendable {
     state = Mutex(State(map: StoreMap(model, [])))
   }
 
+  /// The coordinator of contexts that have none yet: without entities, and so without anything to fetch or save.
+  static let none = PersistentStoreCoordinator(model: .empty)
+
   /// Opens a store and adds it.
   ///
   /// It holds the entities of its configuration, whether or not other stores hold them too. An entity's new objects go to the
@@ -537,7 +540,7 @@ extension PersistentStoreCoordinator {
 
   /// Runs `body` as a save of its own, outside a transaction of several saves. Returns its number.
   /// - Parameter operation: names it in the error.
-  func asSave(_ operation: String, _ body: () throws -> Void) throws -> Int64 {
+  package func asSave(_ operation: String, _ body: () throws -> Void) throws -> Int64 {
     try saving.withLock {
       try refuseInTransaction(operation)
       try body()

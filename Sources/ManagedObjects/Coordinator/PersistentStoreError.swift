@@ -16,6 +16,10 @@ public enum PersistentStoreError: Error, Sendable, Hashable, CustomStringConvert
   case readOnly(store: String, operation: String)
   /// No store of that type can be opened. Core Data: `NSPersistentStoreInvalidTypeError`.
   case unknownType(PersistentStore.StoreType, known: [PersistentStore.StoreType])
+  /// The context has no coordinator yet, and no parent.
+  case noCoordinator(context: String?)
+  /// A new store can't be made where a file is already.
+  case exists(path: String)
   /// A store of that type needs a place.
   case noURL(PersistentStore.StoreType)
 
@@ -44,6 +48,10 @@ public enum PersistentStoreError: Error, Sendable, Hashable, CustomStringConvert
       return "no store of the type \(type) can be opened: the program links or has registered "
         + known.map(\.rawValue).joined(separator: ", ")
         + (type == .sqlite ? "; link the library SQLiteStore and import it" : "")
+    case .noCoordinator(let name):
+      return
+        "the context\(name.map { " \"\($0)\"" } ?? "") has no coordinator and no parent: set one before its first use"
+    case .exists(let path): return "\(path) exists: name another place, or destroy the store there first"
     case .noURL(let type): return "the description of a store of the type \(type) has no url: set it"
     }
   }

@@ -1,17 +1,27 @@
 // A migration by objects: it reads every object of the old store, and makes new ones in another store. It works in batches, each
 // of which is saved and released: only the numbers of associated objects are kept to the end.
 
+import Foundation
 import OrderedCollections
 
 /// Converts a store of one model to another by a mapping model.
 ///
 /// A program sees it in its migration policies and in the values that its mappings compute; the store makes it when a
-/// mapping model of the program's own leads from its version to the coordinator's.
+/// mapping model of the program's own leads from its version to the coordinator's. For a manual migration a program makes it
+/// itself, one for each step of a progressive one:
+///
+/// ```swift
+/// let manager = MigrationManager(sourceModel: old, destinationModel: new)
+/// try manager.migrateStore(from: .sqlite(at: file), to: .sqlite(at: next), with: .inferred(from: old, to: new))
+/// try PersistentStoreCoordinator(model: new).replacePersistentStore(at: file, withPersistentStoreFrom: next)
+/// ```
+///
+/// It runs on the calling thread, which is the thread of its contexts.
 ///
 /// Source: Core Data's `NSMigrationManager`.
 public final class MigrationManager {
-  /// The mapping model.
-  public let mappingModel: MappingModel
+  /// The mapping model; without mappings before ``migrateStore(from:to:with:)``.
+  public private(set) var mappingModel: MappingModel
   /// A context on the old store, for reading.
   public let sourceContext: ManagedObjectContext
   /// A context on the new store.
@@ -52,8 +62,107 @@ public final class MigrationManager {
     mappingModel = mapping
     sourceContext = ManagedObjectContext(.confinement, coordinator: source, name: "migration source")
     destinationContext = ManagedObjectContext(.confinement, coordinator: destination, name: "migration destination")
+  }
+
+  /// A manual migration from one model to another: see ``migrateStore(from:to:with:)``.
+  ///
+  /// Source: `init(sourceModel:destinationModel:)` of Core Data.
+  public convenience init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel) {
+    self.init(
+      MappingModel(from: sourceModel, to: destinationModel, entityMappings: []),
+      from: PersistentStoreCoordinator(model: sourceModel), to: PersistentStoreCoordinator(model: destinationModel))
+  }
+
+  /// Converts a store of the source model to a new one of the destination model.
+  ///
+  /// The source is opened for reading only, and isn't changed. The new store is made beside its place, as a file that ends
+  /// with `.migrating`, and renamed when it is complete: a killed process, and a migration that fails, leave none. It has an
+  /// identifier of its own; its objects have the numbers of those that they were made of.
+  ///
+  /// Source: `migrateStore(from:type:options:mapping:to:type:options:)` of Core Data.
+  /// - Throws: ``PersistentStoreError/exists(path:)`` when there is a file at the destination;
+  ///   ``MigrationError/incompatibleVersion(store:differences:)`` when the source isn't of the source model; what a policy or a
+  ///   value throws; ``ManagedObjectError/validation(_:)`` with every new object that isn't valid; a store's error.
+  public func migrateStore(
+    from source: PersistentStoreDescription, to destination: PersistentStoreDescription, with mapping: MappingModel
+  ) throws {
+    var (source, side) = (source, destination)
+    source.isReadOnly = true
+    if let place = destination.url {
+      guard !FileManager.default.fileExists(atPath: place.path) else {
+        throw PersistentStoreError.exists(path: place.path)
+      }
+      let path = place.path + ".migrating"
+      try Self.removeFiles(at: path)
+      side.url = URL(fileURLWithPath: path)
+    }
+    mappingModel = mapping
+    (policies, associations, cancellation, migrationProgress) = ([:], [:], nil, 0)
+    let result = Result {
+      try withStore(source, sourceContext) {
+        try withStore(side, destinationContext) {
+          try reserveNumbers()
+          try run()
+        }
+      }
+      if let path = side.url?.path, let place = destination.url { try Self.move(path, to: place) }
+    }
+    if case .failure = result, let path = side.url?.path { try Self.removeFiles(at: path) }
+    try result.get()
+  }
+
+  /// Runs `body` while a context's coordinator has a store.
+  private func withStore(
+    _ description: PersistentStoreDescription, _ context: ManagedObjectContext, _ body: () throws -> Void
+  ) throws {
+    let coordinator = context.persistentStoreCoordinator
+    let store = try coordinator.addPersistentStore(description)
+    let result = Result {
+      try body()
+      try store.synchronize()
+    }
+    context.reset()
+    try coordinator.remove(store)
+    try result.get()
+  }
+
+  private static func move(_ path: String, to place: URL) throws {
+    do {
+      try FileManager.default.moveItem(atPath: path, toPath: place.path)
+    } catch {
+      throw ManagedObjectError.store(
+        StoreFailure(.other, path: place.path, message: "the migrated store can't be renamed from \(path): \(error)"))
+    }
+  }
+
+  /// Removes a file that an earlier migration left, with what SQLite keeps beside it.
+  private static func removeFiles(at path: String) throws {
+    for ending in ["", "-wal", "-shm", "-journal"] where FileManager.default.fileExists(atPath: path + ending) {
+      do {
+        try FileManager.default.removeItem(atPath: path + ending)
+      } catch {
+        throw ManagedObjectError.store(
+          StoreFailure(.other, path: path + ending, message: "the file of a migration can't be removed: \(error)"))
+      }
+    }
+  }
+
+  /// Gives new objects numbers from above all those of the source, so that the others can keep theirs.
+  package func reserveNumbers() throws {
+    var highest: Int64 = 0
+    for store in sourceContext.persistentStoreCoordinator.persistentStores {
+      if let store = store.content as? any NumberKeeping { highest = max(highest, try store.highestNumber()) }
+    }
+    for store in destinationContext.persistentStoreCoordinator.persistentStores {
+      if let store = store.content as? any NumberKeeping { try store.raiseNumbers(above: highest) }
+    }
+  }
+
+  /// Finds the hierarchies whose objects can keep their numbers: those that take their objects from one hierarchy.
+  private func findNumbers() {
+    numbers = [:]
     var roots: [Int: Set<Int>] = [:]
-    for mapping in mapping.entityMappings {
+    for mapping in mappingModel.entityMappings {
       guard let from = mapping.sourceEntityName.flatMap({ sourceModel.entitiesByName[$0] }),
         let to = mapping.destinationEntityName.flatMap({ destinationModel.entitiesByName[$0] })
       else { continue }
@@ -222,6 +331,7 @@ extension MigrationManager {
   /// - Throws: what a policy or value throws, ``ManagedObjectError/validation(_:)`` with every object of the new store
   ///   that isn't valid, or a store's error.
   package func run() throws {
+    findNumbers()
     let steps = Double(mappingModel.entityMappings.count * 2)
     for (index, mapping) in mappingModel.entityMappings.enumerated() {
       try createInstances(mapping)

@@ -65,6 +65,23 @@ public final class ManagedObjectModel: Sendable {
     _ = Unmanaged.passRetained(self)
   }
 
+  /// A model without entities, of which one is enough.
+  private init() {
+    entities = []
+    entitiesByName = [:]
+    hasOwnClasses = false
+    checksMembers = false
+    configurations = [:]
+    fetchRequestTemplates = [:]
+    versionIdentifier = nil
+    warnings = []
+    layouts = [:]
+    classMismatches = []
+  }
+
+  /// The model of contexts that have no coordinator yet.
+  static let empty = ManagedObjectModel()
+
   /// Merges several models.
   /// - Throws: ``ModelError/conflictingEntities(_:)`` when two of them define the same entity differently.
   public static func merging(

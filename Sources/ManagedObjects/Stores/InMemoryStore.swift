@@ -5,7 +5,7 @@ import Synchronization
 /// A store in memory: Core Data's `NSInMemoryStoreType`. Safe from any thread. A write is atomic, and its cost is proportional
 /// to its changes. A fetch reads a snapshot, so that reads and writes don't wait for each other; a write during a fetch copies
 /// the table it changes.
-package final class InMemoryStore: MetadataKeeping {
+package final class InMemoryStore: MetadataKeeping, NumberKeeping {
   package let identifier: String
   package var url: URL? { nil }
   private let scopes: [Int: IDScope]
@@ -185,6 +185,24 @@ package final class InMemoryStore: MetadataKeeping {
   }
 
   package func setUserInfo(_ userInfo: [String: Value]) throws { withContent { $0.userInfo = userInfo } }
+
+  package func highestNumber() throws -> Int64 {
+    try withContent { content in
+      let rows = try scopes.values.map { scope in
+        try content.tables.ids(StoreFetch(entity: scope.entity, includesSubentities: false)).map(\.number).max() ?? 0
+      }
+      return max(rows.max() ?? 0, content.lastNumber.values.max() ?? 0)
+    }
+  }
+
+  package func raiseNumbers(above number: Int64) throws {
+    withContent { content in
+      for scope in scopes.values {
+        let root = scope.entity.rootEntity.index
+        content.lastNumber[root] = max(content.lastNumber[root] ?? 0, number)
+      }
+    }
+  }
 
   private func newID(
     of entity: EntityDescription, values: ContiguousArray<Value>?, _ lastNumber: inout [Int: Int64]

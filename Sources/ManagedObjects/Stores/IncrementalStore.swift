@@ -148,6 +148,14 @@ package protocol BulkLoading: IncrementalStore {
   func makeIndexes(of entity: EntityDescription) throws
 }
 
+/// A store whose numbers of rows a migration can reserve. Optional; see ``IncrementalStore``.
+package protocol NumberKeeping: IncrementalStore {
+  /// The highest number that any row has or had.
+  func highestNumber() throws -> Int64
+  /// Gives new rows higher numbers than `number`.
+  func raiseNumbers(above number: Int64) throws
+}
+
 /// How a transaction of several saves ends.
 public enum TransactionEnd: Sendable, Hashable {
   /// Everything that was written stays.

@@ -17,7 +17,6 @@ struct SideMigration {
   let sourceStore: StoreOpening.Opened
   let model: ManagedObjectModel
   let entities: [EntityDescription]
-  let new: SchemaMap
 
   private var side: SideFile { SideFile(path: path) }
 
@@ -87,22 +86,7 @@ struct SideMigration {
 
   /// Reserves the old numbers: objects that policies make get higher ones, so that the others can keep theirs.
   private func raiseNumbers(_ store: SQLiteStore) throws {
-    var last: Int64 = 0
-    for table in sourceStore.schema.tables {
-      let given = try Int64.fetchOne(
-        db, sql: "SELECT value FROM lade_metadata WHERE key = ?", arguments: ["last_number." + table.name])
-      let present = try Int64.fetchOne(
-        db, sql: "SELECT max(\(SQLText.name(table.primaryKeyColumn))) FROM \(SQLText.name(table.name))")
-      last = max(last, given ?? 0, present ?? 0)
-    }
-    guard last > 0 else { return }
-    try store.writer.write { db in
-      for table in new.tables {
-        try db.execute(
-          sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES (?, ?)",
-          arguments: ["last_number." + table.name, last])
-      }
-    }
+    try store.raiseNumbers(above: SQLiteStore.highestNumber(in: sourceStore.schema, db))
   }
 
   /// Replaces the old tables by the new ones. Other tables stay.

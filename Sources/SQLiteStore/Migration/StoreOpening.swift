@@ -14,6 +14,8 @@ struct StoreOpening {
   let options: MigrationOptions
   /// The identifier of a new file; nil to make one.
   var newIdentifier: String?
+  /// Logs the migration; nil when nothing is logged.
+  var log: SQLLog?
 
   /// The result of opening a file.
   struct Opened {
@@ -49,7 +51,10 @@ struct StoreOpening {
       if kept == nil { try addPositions(schema, db) }
       let missing = try missingColumns(schema, db)
       if let kept, kept != version || !missing.isEmpty {
-        try migrateKeepingOthers(db, from: kept, to: version, held, Opened(identifier: identifier, schema: schema))
+        let opened = Opened(identifier: identifier, schema: schema)
+        func migrate() throws { try migrateKeepingOthers(db, from: kept, to: version, held, opened) }
+        let (old, new) = (kept.identifiers.joined(separator: ", "), version.identifiers.joined(separator: ", "))
+        if let log { try log.timing("migration from version [\(old)] to [\(new)]", migrate) } else { try migrate() }
       } else {
         guard missing.isEmpty else {
           throw ManagedObjectError.incompatibleStore(
@@ -173,8 +178,7 @@ struct StoreOpening {
       options.willMigrate?(differences)
       let side = SideMigration(
         db: db, path: path, source: source, sourceEntities: sourceEntities,
-        sourceStore: Opened(identifier: opened.identifier, schema: old), model: model, entities: held,
-        new: opened.schema)
+        sourceStore: Opened(identifier: opened.identifier, schema: old), model: model, entities: held)
       if let manager = options.stagedMigrationManager {
         return try side.run(manager.steps(from: source.versionChecksum, to: model, store: path))
       }

@@ -1,6 +1,40 @@
 import GRDB
 import ManagedObjects
 
+extension SQLiteStore: NumberKeeping {
+  package func highestNumber() throws -> Int64 {
+    try translating { try writer.read { try Self.highestNumber(in: schema, $0) } }
+  }
+
+  /// The highest number that any row of the tables has or had.
+  static func highestNumber(in schema: SchemaMap, _ db: Database) throws -> Int64 {
+    var last: Int64 = 0
+    for table in schema.tables {
+      let given = try Int64.fetchOne(
+        db, sql: "SELECT value FROM lade_metadata WHERE key = ?", arguments: ["last_number." + table.name])
+      let present = try Int64.fetchOne(
+        db, sql: "SELECT max(\(SQLText.name(table.primaryKeyColumn))) FROM \(SQLText.name(table.name))")
+      last = max(last, given ?? 0, present ?? 0)
+    }
+    return last
+  }
+
+  package func raiseNumbers(above number: Int64) throws {
+    guard number > 0 else { return }
+    try translating {
+      try writer.write { db in
+        for table in schema.tables {
+          try db.execute(
+            sql: """
+              INSERT INTO lade_metadata (key, value) VALUES (?, ?)
+              ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
+              """, arguments: ["last_number." + table.name, number])
+        }
+      }
+    }
+  }
+}
+
 /// Numbers new rows within one transaction. The last number of each table is kept in `lade_metadata`, so that no number is
 /// given twice, also after rows were deleted.
 struct RowNumbers {

@@ -7,13 +7,20 @@ final class ContextSource {
   private(set) var current: any ObjectSource
   /// The state of the stores that the context is pinned to; nil while it reads whatever they hold.
   private(set) var generation: QueryGenerationToken?
-  private let coordinator: PersistentStoreCoordinator
+  private var coordinator: PersistentStoreCoordinator
   /// The coordinator or the parent.
-  private let unpinned: any ObjectSource
+  private var unpinned: any ObjectSource
   private var deferredError: (any Error)?
   private var saveBeforeRead = Int64.max
 
   init(_ source: any ObjectSource, coordinator: PersistentStoreCoordinator) {
+    current = source
+    unpinned = source
+    self.coordinator = coordinator
+  }
+
+  /// Gives the context of this source its coordinator or parent, before its first read.
+  func attach(to source: any ObjectSource, coordinator: PersistentStoreCoordinator) {
     current = source
     unpinned = source
     self.coordinator = coordinator
