@@ -93,9 +93,9 @@ struct FeedPlan {
     _ store: CoreDataStore, _ request: ImportRequest, _ entities: [EntityDescription]
   ) throws {
     let definitions: [EntityDefinition]
-    do throws(ReaderError) {
+    if store.hasModel {
       definitions = try store.model(file: request.name).entities.map(\.definition)
-    } catch .database(.noModelCache) {
+    } else {
       var found: [String: EntityDefinition] = [:]
       for entity in entities {
         for entity in sequence(first: entity, next: \.superentity) { found[entity.name] = entity.definition }

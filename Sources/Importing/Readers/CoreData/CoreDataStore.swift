@@ -50,21 +50,22 @@ final class CoreDataStore {
       _ = try CoreDataStore(descriptor: descriptor, log: log)
       return true
     } catch {
-      switch error {
-      case .database(.notADatabase), .database(.notACoreDataStore): return false
-      default: throw error
-      }
+      guard error == .database(.notADatabase) || error == .database(.notACoreDataStore) else { throw error }
+      return false
     }
   }
 
   /// The tables that store rows.
   var tables: [String] { database.tables }
 
+  /// Whether it has a cache for its model.
+  var hasModel: Bool { database.tables.contains("Z_MODELCACHE") }
+
   /// The model that created the store, from its cache.
   /// - Parameter file: the name to use in errors and warnings.
   /// - Throws: ``ReaderError/database(_:)``.
   func model(file: String) throws(ReaderError) -> ManagedObjectModel {
-    guard database.tables.contains("Z_MODELCACHE") else { throw .database(.noModelCache) }
+    guard hasModel else { throw .database(.noModelCache) }
     let rows = try self.rows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
     guard try rows.next(), let cache = rows.blob(0) else { throw .database(.noModelCache) }
     do {
