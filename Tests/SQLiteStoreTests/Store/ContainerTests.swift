@@ -86,7 +86,7 @@ struct ContainerTests {
   func asynchronously() async throws {
     let container = container()
     container.persistentStoreDescriptions[0].shouldAddStoreAsynchronously = true
-    let error = await withCheckedContinuation { continuation in
+    let error = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
       container.loadPersistentStores { continuation.resume(returning: $1.map { "\($0)" }) }
     }
     #expect(error == nil)
