@@ -37,7 +37,7 @@ extension ManagedObjectContext {
     }
     defer { NotificationCenter.default.removeObserver(observer) }
     try save()
-    return saves.items.last
+    return saves.items.last.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Inserts a person.

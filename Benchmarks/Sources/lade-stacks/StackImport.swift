@@ -22,7 +22,10 @@ struct StackImport: Sendable {
           AttributeDefinition("updated", .date),
         ])
     ])
-    return try PersistentContainer(model: model, stores: [.sqlite(at: URL(fileURLWithPath: file))], stack: stack)
+    let container = try PersistentContainer(
+      model: model, stores: [.sqlite(at: URL(fileURLWithPath: file))], stack: stack)
+    if stack == .independent { container.viewContext.automaticallyMergesChangesFromParent = true }
+    return container
   }
 
   /// Runs the import until everything is on disk and merged: how long it took, and what of it the main queue's thread.

@@ -11,6 +11,12 @@ final class ChangeNotifier {
   /// observers; its saves are announced all the same. A setting, so it isn't private.
   var announcesInsertions = true
 
+  /// Called when there is something to announce, for the first time since the last announcement. Set by a context whose
+  /// program may change objects without a block around it.
+  var becameDue: (() -> Void)?
+  /// Whether that has been called.
+  private var isDue = false
+
   private struct Observer {
     weak var value: (any ContextObserver)?
   }
@@ -22,12 +28,15 @@ final class ChangeNotifier {
 
   /// Takes what has been collected, to announce it.
   func takeChanges() -> PendingChanges {
-    defer { pending = PendingChanges() }
+    defer { removeAll() }
     return pending
   }
 
   /// Drops what has been collected.
-  func removeAll() { pending = PendingChanges() }
+  func removeAll() {
+    pending = PendingChanges()
+    isDue = false
+  }
 
   /// The values that an object had before the first change that hasn't been announced; nil without such a change.
   func formerValues(of object: ManagedObject) -> ContiguousArray<Value>? {
@@ -39,17 +48,46 @@ final class ChangeNotifier {
 
   @inline(__always)
   func noteInserted(_ object: ManagedObject) {
-    if announcesInsertions || hasObservers { pending.noteInserted(object) }
+    guard announcesInsertions || hasObservers else { return }
+    pending.noteInserted(object)
+    noteDue()
   }
+
+  @inline(__always)
+  private func noteDue() {
+    if isDue { return }
+    isDue = true
+    becameDue?()
+  }
+
   /// Notes an object as new that was announced before, because its deletion is undone.
-  func noteReinserted(_ object: ManagedObject) { pending.noteInserted(object) }
-  func noteUpdated(_ object: ManagedObject) { pending.noteUpdated(object) }
+  func noteReinserted(_ object: ManagedObject) {
+    pending.noteInserted(object)
+    noteDue()
+  }
+  func noteUpdated(_ object: ManagedObject) {
+    pending.noteUpdated(object)
+    noteDue()
+  }
   /// Notes the values of an object that was a fault at its first change.
   func noteFilled(_ object: ManagedObject) { pending.noteFilled(object) }
-  func noteDeleted(_ object: ManagedObject) { pending.noteDeleted(object) }
+  func noteDeleted(_ object: ManagedObject) {
+    pending.noteDeleted(object)
+    noteDue()
+  }
   func noteUndoableDeletion(of object: ManagedObject) { pending.noteUndoableDeletion(of: object) }
-  func noteRefreshed(_ object: ManagedObject) { pending.noteRefreshed(object) }
-  func noteInvalidated(_ object: ManagedObject) { pending.noteInvalidated(object) }
+  func noteRefreshed(_ object: ManagedObject) {
+    pending.noteRefreshed(object)
+    noteDue()
+  }
+  func noteInvalidated(_ object: ManagedObject) {
+    pending.noteInvalidated(object)
+    noteDue()
+  }
+  /// Notes what a merged save has inserted. No object is made for it.
+  func noteMerged(_ save: ContextSave) {
+    if announcesInsertions, save.insertsRows { pending.noteMerged(save) }
+  }
 
   // MARK: Observers
 
@@ -113,12 +151,16 @@ struct PendingChanges {
   private(set) var formers: ContiguousArray<Former> = []
   private(set) var deleted: ContiguousArray<ManagedObject> = []
   private(set) var refreshed: ContiguousArray<ManagedObject> = []
+  /// Saves of other contexts that have inserted rows. Their objects are made for observers only.
+  private(set) var merged: [ContextSave] = []
   /// Objects whose rows turned out to be gone from the store.
   private(set) var invalidated: ContiguousArray<ManagedObject> = []
   /// Objects that the program or a delete rule deleted while an undo manager records.
   private(set) var undoableDeletions: ContiguousArray<ManagedObject> = []
 
-  var isEmpty: Bool { inserted.isEmpty && formers.isEmpty && deleted.isEmpty && refreshed.isEmpty }
+  var isEmpty: Bool {
+    inserted.isEmpty && formers.isEmpty && deleted.isEmpty && refreshed.isEmpty && merged.isEmpty
+  }
 
   /// The objects that changed.
   var updated: ContiguousArray<ManagedObject> { ContiguousArray(formers.lazy.map(\.object)) }
@@ -134,6 +176,7 @@ struct PendingChanges {
   fileprivate mutating func noteDeleted(_ object: ManagedObject) { deleted.append(object) }
   fileprivate mutating func noteUndoableDeletion(of object: ManagedObject) { undoableDeletions.append(object) }
   fileprivate mutating func noteRefreshed(_ object: ManagedObject) { refreshed.append(object) }
+  fileprivate mutating func noteMerged(_ save: ContextSave) { merged.append(save) }
 
   fileprivate mutating func forgetUndoSteps() {
     for former in formers { former.object.isChangePending = false }

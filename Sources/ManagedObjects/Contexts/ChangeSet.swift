@@ -16,6 +16,8 @@ final class ChangeSet {
   private(set) var unsavedDeletions: ContiguousArray<ManagedObject> = []
   /// Deleted objects of both kinds whose delete rules haven't been applied yet.
   private var unpropagatedDeletions: ContiguousArray<ManagedObject> = []
+  /// Objects that a merge has found deleted elsewhere, until the end of the event. No save writes them.
+  private(set) var mergedDeletions: ContiguousArray<ManagedObject> = []
   /// Rows that the next save inserts without objects.
   private(set) var newRows: [NewRows] = []
   /// Whether an object in ``insertions`` has been deleted again.
@@ -100,10 +102,29 @@ final class ChangeSet {
   /// Records that an object is deleted because its row turned out to be gone. No rule is applied: the store has done so.
   func deleteInaccessible(_ object: ManagedObject) { deletions.append(object) }
 
+  /// Records that objects were deleted elsewhere. Where one was deleted here, too, that has nothing left to do.
+  func deleteMerged(_ objects: [ManagedObject], deletedHere: Set<ObjectIdentifier>) {
+    if !deletedHere.isEmpty {
+      let isDeletedHere = { (object: ManagedObject) in deletedHere.contains(ObjectIdentifier(object)) }
+      deletions.removeAll(where: isDeletedHere)
+      unpropagatedDeletions.removeAll(where: isDeletedHere)
+      mergedDeletions.removeAll(where: isDeletedHere)
+    }
+    mergedDeletions.append(contentsOf: objects)
+  }
+
+  /// Takes out the objects that were deleted elsewhere.
+  func takeMergedDeletions() -> ContiguousArray<ManagedObject> {
+    if mergedDeletions.isEmpty { return [] }
+    defer { mergedDeletions = [] }
+    return mergedDeletions
+  }
+
   /// Takes deletions back. The objects' states say already whether they are new or changed.
   func undelete(_ objects: [ManagedObject]) {
     if objects.isEmpty { return }
     deletions.removeAll { $0.state != .deleted }
+    mergedDeletions.removeAll { $0.state != .deleted }
     unsavedDeletions.removeAll { $0.state != .deleted }
     unpropagatedDeletions.removeAll { $0.state != .deleted }
     // Some may still be in the lists.

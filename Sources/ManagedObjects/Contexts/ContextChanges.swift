@@ -7,8 +7,10 @@ public import Foundation
 public struct ContextChanges {
   /// The context.
   public let context: ManagedObjectContext
-  /// New objects, in the order of their insertion.
-  public private(set) var inserted: [ManagedObject] = []
+  /// Objects that the context itself has inserted.
+  private var insertedHere: [ManagedObject] = []
+  /// What other contexts' saves have inserted; nil for nothing.
+  private var merged: MergedInsertions?
   /// Changed objects.
   public private(set) var updated: [ManagedObject] = []
   /// Objects that were deleted here, or have turned out to be deleted elsewhere.
@@ -19,38 +21,38 @@ public struct ContextChanges {
   public private(set) var invalidated: [ManagedObject] = []
   /// Whether the context was reset. None of its objects can be used any more.
   public private(set) var isAllInvalidated = false
+  /// The objects that the context had when it was reset, where a program may observe it.
+  private var invalidatedIDs: [ManagedObjectID] = []
+
+  /// New objects, in the order of their insertion: those of the context, and those of saves that it has merged.
+  ///
+  /// The latter are faults, which are made and registered when this is asked for.
+  public var inserted: [ManagedObject] {
+    guard let merged else { return insertedHere }
+    return insertedHere + merged.objects
+  }
 
   /// The announcement of a reset.
-  init(resetOf context: ManagedObjectContext) {
+  init(resetOf context: ManagedObjectContext, _ ids: [ManagedObjectID]) {
     self.context = context
     isAllInvalidated = true
+    invalidatedIDs = ids
   }
 
   /// The changes that a did-change notification announces; nil for any other notification.
   public init?(_ notification: Notification) {
-    guard notification.name == ManagedObjectContext.didChangeObjectsNotification,
-      let context = notification.object as? ManagedObjectContext
-    else { return nil }
-    self.context = context
-    func objects(_ key: ManagedObjectContext.NotificationKey) -> [ManagedObject] {
-      notification.userInfo?[key.rawValue] as? [ManagedObject] ?? []
-    }
-    inserted = objects(.insertedObjects)
-    updated = objects(.updatedObjects)
-    deleted = objects(.deletedObjects)
-    refreshed = objects(.refreshedObjects)
-    invalidated = objects(.invalidatedObjects)
-    isAllInvalidated =
-      notification.userInfo?[ManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue] != nil
+    guard let changes = notification.userInfo?[ManagedObjectContext.changesKey] as? ContextChanges else { return nil }
+    self = changes
   }
 
   /// The announcement of pending changes: each object once under each heading, and none that was inserted and deleted again.
   init(_ context: ManagedObjectContext, _ changes: PendingChanges) {
     self.context = context
     if context.announcesChanges {
-      inserted =
+      insertedHere =
         changes.inserted.contains(where: \.isGone)
         ? changes.inserted.filter { !$0.isGone }.map { $0 } : Array(changes.inserted)
+      if !changes.merged.isEmpty { merged = MergedInsertions(of: changes.merged, in: context) }
     }
     // An import only inserts objects: they needn't be told apart, so nothing is hashed.
     let isOnlyNew = changes.inserted.isEmpty || (changes.deleted.isEmpty && changes.formers.isEmpty)
@@ -75,19 +77,50 @@ public struct ContextChanges {
     invalidated = Array(changes.invalidated)
   }
 
-  /// The notification's user info, without empty lists.
-  var userInfo: [AnyHashable: Any] {
-    var info: [AnyHashable: Any] = [:]
-    func put(_ key: ManagedObjectContext.NotificationKey, _ objects: [ManagedObject]) {
-      if !objects.isEmpty { info[key.rawValue] = objects }
+  /// Whether there is nothing to announce.
+  var isEmpty: Bool {
+    insertedHere.isEmpty && merged == nil && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
+      && invalidated.isEmpty && !isAllInvalidated
+  }
+
+  /// The notification's user info: sets without empty ones, where a program may observe it.
+  func userInfo(withSets: Bool) -> [AnyHashable: Any] {
+    typealias Key = ManagedObjectContext.NotificationKey
+    var info: [AnyHashable: Any] = [ManagedObjectContext.changesKey: self]
+    guard withSets else { return info }
+    func put(_ key: Key, _ objects: [ManagedObject]) {
+      if !objects.isEmpty { info[key.rawValue] = Set(objects) }
     }
     put(.insertedObjects, inserted)
     put(.updatedObjects, updated)
     put(.deletedObjects, deleted)
     put(.refreshedObjects, refreshed)
     put(.invalidatedObjects, invalidated)
-    if isAllInvalidated { info[ManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue] = true }
+    if isAllInvalidated { info[Key.invalidatedAllObjects.rawValue] = invalidatedIDs }
     return info
+  }
+}
+
+/// The objects of rows that merged saves inserted. They are made when an observer first asks for them, on the context's queue.
+private final class MergedInsertions {
+  private let saves: [ContextSave]
+  private let context: ManagedObjectContext
+  private(set) lazy var objects: [ManagedObject] = saves.flatMap(\.insertedObjectIDs).compactMap {
+    context.insertedElsewhere($0)
+  }
+
+  init(of saves: [ContextSave], in context: ManagedObjectContext) {
+    self.saves = saves
+    self.context = context
+  }
+}
+
+extension ManagedObjectContext {
+  /// The object of a row that another context's save inserted: the registered one, or else a fault. nil if it is deleted here.
+  fileprivate func insertedElsewhere(_ id: ManagedObjectID) -> ManagedObject? {
+    confinement.check()
+    let object = registry.objectOrSuccessor(with: id) ?? makeFault(registry.currentID(id))
+    return object.isGone ? nil : object
   }
 }
 

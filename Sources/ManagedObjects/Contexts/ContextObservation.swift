@@ -30,14 +30,14 @@ extension ManagedObjectContext {
   public func observeChanges(_ handler: @escaping (ContextChanges) -> Void) -> ContextObservation {
     confinement.check()
     let handler = QueueBound(handler)
-    return ContextObservation(Self.didChangeObjectsNotification, of: self) { note in
+    return ContextObservation(AnnouncedName.didChange.name, of: self) { note in
       if let changes = ContextChanges(note) { handler.call(changes) }
     }
   }
 
   /// Calls `handler` on this context's queue with each of its saves, for as long as the result is kept.
   public func observeSaves(_ handler: @escaping @Sendable (ContextSave) -> Void) -> ContextObservation {
-    ContextObservation(Self.didSaveObjectsNotification, of: self) { note in
+    ContextObservation(AnnouncedName.didSave.name, of: self) { note in
       if let save = ContextSave(note) { handler(save) }
     }
   }

@@ -229,10 +229,10 @@ extension ManagedObjectContext {
   }
 
   /// The objects that the next save deletes, and those that were deleted before they were ever saved, until their delete rules
-  /// are applied.
+  /// are applied. Objects that were deleted elsewhere are among them until the end of the event that has merged the deletion.
   public var deletedObjects: [ManagedObject] {
     confinement.check()
-    return Array(changeSet.deletions + changeSet.unsavedDeletions)
+    return Array(changeSet.deletions + changeSet.unsavedDeletions + changeSet.mergedDeletions)
   }
 
   /// The registered objects: those that the context knows.

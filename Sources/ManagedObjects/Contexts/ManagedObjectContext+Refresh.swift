@@ -190,6 +190,7 @@ extension ManagedObjectContext {
     for object in informed { callbacks.awaken(object) { object.willTurnIntoFault() } }
     for object in changeSet.deletions { object.state = .detached }
     let isEmpty = registry.count == 0
+    let ids = announcesChanges && AnnouncedName.didChange.isWanted ? registry.objects.map(\.id) : []
     let objects = registry.detachAll()
     for object in informed { object.didTurnIntoFault() }
     discardChanges()
@@ -197,7 +198,7 @@ extension ManagedObjectContext {
     fetchCache.removeAll()
     rowSource.forgetDeferredError()
     undoManager?.removeAllActions()
-    if announcesChanges, !isEmpty { post(ContextChanges(resetOf: self)) }
+    if announcesChanges, !isEmpty { post(ContextChanges(resetOf: self, ids)) }
     version.add(1, ordering: .relaxed)
     rowSource.advanceGeneration()
     notifier.didReset()

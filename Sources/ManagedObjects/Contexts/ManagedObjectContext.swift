@@ -1,4 +1,5 @@
 import Dispatch
+import Logging
 import Synchronization
 
 // A context is composed of parts, each of which alone touches its state:
@@ -98,6 +99,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let callbacks = ObjectCallbacks()
   let undoRecorder = UndoRecorder()
 
+  /// The log of what no call can report.
+  static let logger = Logger(label: "ManagedObjects")
+
   // MARK: Settings
 
   // Set and read on the context's queue by the program, so they aren't private.
@@ -106,7 +110,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// save only. Source: `propagatesDeletesAtEndOfEvent` of Core Data.
   public var propagatesDeletesAtEndOfEvent = true
   /// Whether a fault whose row is gone from the store becomes a deleted object without values. Otherwise it stays a fault,
-  /// and the next call that can throw throws ``ManagedObjectError/objectNotFound(_:)``.
+  /// and the next call of the same block that can throw, or the next save, throws ``ManagedObjectError/objectNotFound(_:)``.
   /// Source: `shouldDeleteInaccessibleFaults` of Core Data.
   public var shouldDeleteInaccessibleFaults = true
   /// What a save does when the store or the parent has changed since a row was read here, or holds its unique values
@@ -241,7 +245,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
     if concurrencyType == .privateQueue { queue?.setSpecific(key: QueueConfinement.queueOwner, value: name ?? "") }
     confinement.context = self
-    if concurrencyType == .mainQueue { mergeQueue.mailbox.pause = .milliseconds(50) }
+    if concurrencyType == .mainQueue {
+      mergeQueue.mailbox.pause = .milliseconds(50)
+      notifier.becameDue = { [unowned self] in self.endEventLater() }
+    }
   }
 
   deinit {
@@ -337,12 +344,32 @@ public final class ManagedObjectContext: @unchecked Sendable {
       }
       if !isForChild { registry.beginEra() }
       isInEvent = true
-      defer { isInEvent = false }
+      defer {
+        processPendingChanges()
+        isInEvent = false
+        if rowSource.hasErrorOfBlock { endBlockWithError() }
+        // Observers may have changed objects.
+        if concurrencyType == .mainQueue, !notifier.isEmpty { endEventLater() }
+      }
       mergeWaitingSaves()
       takePromotedIDs()
-      defer { processPendingChanges() }
       return try block()
     }
+  }
+
+  /// Logs the error of a read that the block which ends couldn't learn of.
+  private func endBlockWithError() {
+    guard let error = rowSource.endBlock(hasChanges: hasChanges) else { return }
+    Self.logger.warning(
+      "the context \"\(name ?? "")\" couldn't read an object, which a block took for empty: \(String(describing: error))"
+    )
+  }
+
+  /// Announces changes of a main-queue context that were made without a block around them, as those of a callback on the main
+  /// queue. In Core Data the run loop does so at the end of its turn.
+  private func endEventLater() {
+    if isInEvent { return }
+    DispatchQueue.main.async { [weak self] in self?.run {} }
   }
 
   // MARK: Reading
@@ -354,7 +381,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     return rowSource.current
   }
 
-  /// Runs a read whose caller can't throw. Its error is thrown by the next call that can.
+  /// Runs a read whose caller can't throw. Its error is thrown by the next call of the same block that can, other than a
+  /// look-up of another object, and by the next save. If nothing throws it, it is logged at the block's end.
   func reading<T>(_ body: () throws -> T) -> T? { rowSource.reading(body) }
 
   /// Throws the error of an earlier read whose caller couldn't.

@@ -26,8 +26,8 @@ open class PersistentContainer: @unchecked Sendable {
 
   /// The arrangement of a container's contexts.
   public enum Stack: String, Sendable, CaseIterable {
-    /// Independent contexts on one coordinator. A background context saves to the store. The view context merges the saves by
-    /// itself, and its queue does nothing else.
+    /// Independent contexts on one coordinator. A background context saves to the store. The view context merges the saves,
+    /// by itself if ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is set, and its queue does nothing else.
     case independent
     /// Background contexts are children of the view context. Their saves go into it and no further; saving it writes to the
     /// store on its own queue.
@@ -43,7 +43,8 @@ open class PersistentContainer: @unchecked Sendable {
   public let stack: Stack
   /// The coordinator of all its contexts.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// The context for reading, and for short changes; on the main queue unless the container was made otherwise.
+  /// The context for reading, and for short changes; on the main queue unless the container was made otherwise. As in Core
+  /// Data it merges nothing by itself until ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is set.
   public let viewContext: ManagedObjectContext
   /// The context that writes to the store, in ``Stack/privateWriter``; nil in the other stacks.
   public let writerContext: ManagedObjectContext?
@@ -133,10 +134,7 @@ open class PersistentContainer: @unchecked Sendable {
   ) -> (writer: ManagedObjectContext?, view: ManagedObjectContext) {
     switch stack {
     case .independent:
-      let view = ManagedObjectContext(viewQueue, coordinator: coordinator, name: "\(name) view")
-      // In the other stacks, background contexts save into the view context itself.
-      if view.queue != nil { coordinator.followers.add(view) }
-      return (nil, view)
+      return (nil, ManagedObjectContext(viewQueue, coordinator: coordinator, name: "\(name) view"))
     case .mainWithChildren:
       return (nil, ManagedObjectContext(viewQueue, coordinator: coordinator, name: "\(name) view"))
     case .privateWriter:

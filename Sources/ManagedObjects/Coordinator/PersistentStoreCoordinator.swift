@@ -344,6 +344,7 @@ extension PersistentStoreCoordinator {
         for (position, id) in zip(part.positions, one.ids) { result.ids[position] = id }
         result.savedRows += one.savedRows
         result.refreshed += one.refreshed
+        result.note(one.historyToken)
         written.append((part.changes, one))
       } catch {
         throw written.isEmpty ? error : PartialWriteError(written, underlying: error)
@@ -457,6 +458,7 @@ struct PartialWriteError: Error {
       result.ids += part.result.ids
       result.savedRows += part.result.savedRows
       result.refreshed += part.result.refreshed
+      result.note(part.result.historyToken)
     }
   }
 }

@@ -37,7 +37,7 @@ open class ManagedObject {
     case ofRow
     /// It reports a conflict: the row was already gone when the deleted object was read.
     case ofMissingRow
-    /// Nothing: the context itself deleted the object when it found the row of a fault gone.
+    /// Nothing: the context itself deleted the object when it found the row of a fault gone, or merged the row's deletion.
     case ofInaccessibleFault
     /// Nothing: the object was never saved. It leaves the context when the delete rules are applied.
     case ofUnsaved

@@ -70,12 +70,19 @@ public struct StoreWriteResult: Sendable {
   public var refreshed: [Refresh]
   /// The number of the save among the coordinator's, from 1; for a save into a parent context, the parent's latest.
   var number: Int64 = 0
+  /// The place in the history after the write; nil where no store that wrote tracks one.
+  package var historyToken: PersistentHistoryToken?
   /// Whether it is part of a transaction of many writes, and is announced only after the commit.
   var isInTransaction = false
 
   /// A result.
   public init(ids: [ManagedObjectID], refreshed: [Refresh] = []) {
     self.init(ids: ids, savedRows: [], refreshed: refreshed)
+  }
+
+  /// Adds the place in another store's history.
+  mutating func note(_ token: PersistentHistoryToken?) {
+    if let token { historyToken = historyToken?.merging(token) ?? token }
   }
 
   package init(ids: [ManagedObjectID], savedRows: [SavedRows], refreshed: [Refresh] = []) {

@@ -7,7 +7,8 @@ final class HistoryWriter {
   private let db: Database
   private let author: String?
   private let contextName: String?
-  private var transaction: Int64?
+  /// The number of the transaction; nil before the first change.
+  private(set) var transaction: Int64?
 
   init(_ db: Database, author: String?, contextName: String?) {
     self.db = db

@@ -58,7 +58,9 @@ extension SQLiteStore {
         try derived.id(of: owner.number, in: owner.entity)
       }
     }
-    return StoreWriteResult(ids: ids, savedRows: savedRows, refreshed: refreshed)
+    var result = StoreWriteResult(ids: ids, savedRows: savedRows, refreshed: refreshed)
+    result.historyToken = history?.transaction.map { PersistentHistoryToken([identifier: $0]) }
+    return result
   }
 
   package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {

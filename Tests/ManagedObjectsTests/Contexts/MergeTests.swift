@@ -45,7 +45,9 @@ struct MergeTests {
     #expect(mine.desk?.occupant === mine)
     there.delete(ada)
     here.mergeChanges(fromContextDidSave: try #require(try there.saveAndTell()))
-    #expect(mine.managedObjectContext == nil && !here.hasChanges)
+    #expect(mine.isDeleted && here.deletedObjects == [mine] && !here.hasChanges)
+    here.processPendingChanges()
+    #expect(!mine.isDeleted && mine.managedObjectContext == nil && here.deletedObjects.isEmpty)
     #expect(company.employees == [friend] && project.members == [friend] && friend.friends.isEmpty)
     #expect((here.object(with: desk.objectID) as? Desk)?.occupant == nil)
   }

@@ -99,8 +99,8 @@ struct MergingIntervalTests {
     let observer = NotificationCenter.default.addObserver(
       forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: main, queue: nil
     ) { note in
-      let ids = note.userInfo?[ManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue] as? [ManagedObjectID]
-      if let save = ContextSave(note), save.insertedObjectIDs == ids { continuation.yield(save.insertedObjectIDs) }
+      let ids = note.userInfo?[ManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue] as? Set<ManagedObjectID>
+      if let save = ContextSave(note), Set(save.insertedObjectIDs) == ids { continuation.yield(save.insertedObjectIDs) }
     }
     defer { NotificationCenter.default.removeObserver(observer) }
     try set(31, of: id, stack)

@@ -87,6 +87,25 @@ struct PerformTests {
     #expect(context.performAndWait { context.hasChanges } == false)
   }
 
+  @Test("what is changed on the main queue without a block around it is announced by itself, and once")
+  @MainActor
+  func mainWithoutBlock() async throws {
+    let context = context(.mainQueue)
+    context.undoManager = UndoManager()
+    let (announced, continuation) = AsyncStream<Int>.makeStream()
+    let observation = context.observeChanges { continuation.yield($0.inserted.count) }
+    let ada = try context.person("Ada")
+    try context.person("Bob")
+    ada.age = 30
+    for await count in announced {
+      #expect(count == 2)
+      break
+    }
+    observation.cancel()
+    context.undo()
+    #expect(context.insertedObjects.isEmpty, "it is one event")
+  }
+
   @Test("a main-queue context is reached from other queues")
   func mainFromElsewhere() async throws {
     let context = context(.mainQueue)

@@ -31,6 +31,7 @@ struct StackFixture: Sendable {
   init(_ kind: StackCase, _ company: CompanyStack, _ viewQueue: ManagedObjectContext.ConcurrencyType) {
     self.company = company
     container = PersistentContainer(coordinator: company.coordinator, stack: kind.stack, viewQueue: viewQueue)
+    if kind.stack == .independent { container.viewContext.automaticallyMergesChangesFromParent = true }
   }
 
   /// What the store holds: the people's names and ages.

@@ -15,6 +15,7 @@ struct StackConformanceTests {
     let background = container.newBackgroundContext()
     #expect(container.viewContext.concurrencyType == .mainQueue && background.concurrencyType == .privateQueue)
     #expect(container.viewContext.name == "people view")
+    #expect(!container.viewContext.automaticallyMergesChangesFromParent)
     switch kind.stack {
     case .independent:
       #expect(container.viewContext.parent == nil && background.parent == nil && container.writerContext == nil)

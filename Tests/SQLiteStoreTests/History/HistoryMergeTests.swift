@@ -60,6 +60,35 @@ struct HistoryMergeTests {
     }
     for coordinator in coordinators { try coordinator.close() }
   }
+
+  @Test("a save says where it stands in the history, and what a pinned context reads after it")
+  func token() throws {
+    let scratch = try ScratchDirectory()
+    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    try coordinator.addPersistentStore(.sqlite(at: scratch.file("shared.sqlite"), options: options))
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+    let (tokens, pinned) = (Recorder<PersistentHistoryToken?>(), Recorder<Bool>())
+    let observer = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didSaveObjectsNotification, object: context, queue: nil
+    ) { note in
+      typealias Key = ManagedObjectContext.NotificationKey
+      let token = note.userInfo?[Key.historyToken.rawValue] as? PersistentHistoryToken
+      tokens.note(token == ContextSave(note)?.historyToken ? token : nil)
+      pinned.note(note.userInfo?[Key.queryGenerationToken.rawValue] is QueryGenerationToken)
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try context.person("Ada")
+    try context.save()
+    let first = try coordinator.currentPersistentHistoryToken()
+    #expect(first != nil && tokens.items == [first])
+    try context.setQueryGenerationFrom(.current)
+    try context.person("Bob")
+    try context.save()
+    let second = try coordinator.currentPersistentHistoryToken()
+    #expect(second != first && tokens.items == [first, second])
+    #expect(pinned.items == [false, true])
+    try coordinator.close()
+  }
 }
 
 extension PersistentStoreCoordinator {

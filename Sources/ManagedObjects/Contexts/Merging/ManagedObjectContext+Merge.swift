@@ -4,8 +4,11 @@ public import Foundation
 // MARK: Merging a save
 
 extension ManagedObjectContext {
-  /// Takes in what another context of the same coordinator saved: refreshes the objects registered here, and drops deleted
+  /// Takes in what another context of the same coordinator saved: refreshes the objects registered here, and marks deleted
   /// ones. Unsaved changes made here stay.
+  ///
+  /// An object that was deleted elsewhere is a deleted object, announced and listed as one, until the end of the block, the
+  /// next ``processPendingChanges()`` or the next save; then it has no context. Saves write nothing for it.
   ///
   /// To be called on this context's queue. It also takes in what a sibling saved into the common parent, and what the parent
   /// saved into its own. Its own saves and those of its children, which it has already, change nothing. Of a save of another
@@ -72,7 +75,7 @@ extension ManagedObjectContext {
       if let object = registry.object(with: id) { turnIntoFaultIfClean(object) }
     }
     SaveMerger(self).forgetSets(leadingToRoots: listed.roots)
-    processPendingChanges()
+    announceChanges()
   }
 
   /// Merges a save that concerns this context.
@@ -82,11 +85,11 @@ extension ManagedObjectContext {
     mergeQueue.suspended {
       takePromotedIDs()
       // A merge can't be undone.
-      if undoManager != nil { processPendingChanges() }
+      if undoManager != nil { announceChanges() }
       fetchCache.forgetRows(of: save)
       SaveMerger(self).merge(save)
       notifier.willProcess(save)
-      processPendingChanges()
+      announceChanges()
       rowSource.advanceGeneration()
       postDidMerge(save)
       passDown(save)
@@ -164,11 +167,10 @@ extension ManagedObjectContext {
   /// blocks that run there and at the beginning of an outermost one, never within one: neither a fetch nor a save nor a nested
   /// ``performAndWait(_:)`` merges, so a save finds every conflict with what others have saved since its block began. It can't
   /// be set for a confinement context, which has no queue; that merges by ``mergeChanges(fromContextDidSave:)-(ContextSave)``
-  /// only. Source: `automaticallyMergesChangesFromParent` of Core Data.
+  /// only. May be set from anywhere. Source: `automaticallyMergesChangesFromParent` of Core Data.
   public var automaticallyMergesChangesFromParent: Bool {
     get { (parent?.followers ?? persistentStoreCoordinator.followers).contains(self) }
     set {
-      confinement.check()
       precondition(queue != nil || !newValue, "a confinement context has no queue to merge on")
       let followers = parent?.followers ?? persistentStoreCoordinator.followers
       if newValue { followers.add(self) } else { followers.remove(self) }

@@ -17,15 +17,13 @@ public enum MergeProblem: Error, Sendable, Hashable {
   /// The store couldn't read the changed rows. Registered objects read them again when they are touched.
   case unreadable(reason: String)
 
-  private static let logger = Logger(label: "ManagedObjects")
-
   /// Logs what a context couldn't merge, in one message. That other stores' objects arrive is usual where a program passes on
   /// every save of the process.
   static func log(_ problems: [MergeProblem], in context: ManagedObjectContext) {
     guard let first = problems.first else { return }
     let isUsual = problems.allSatisfy { if case .otherStore = $0 { true } else { false } }
     let others = problems.count > 1 ? ", and \(problems.count - 1) more like it" : ""
-    logger.log(
+    ManagedObjectContext.logger.log(
       level: isUsual ? .debug : .warning,
       "the context \"\(context.name ?? "")\" couldn't merge everything it was given: \(first)\(others)")
   }

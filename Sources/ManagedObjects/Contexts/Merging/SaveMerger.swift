@@ -12,6 +12,7 @@ struct SaveMerger {
 
   /// Takes in what the save wrote to registered objects.
   func merge(_ save: ContextSave) {
+    notifier.noteMerged(save)
     guard registry.count > 0 else { return }
     if let roots = save.changedRoots { return context.refreshObjects(ofRoots: roots) }
     if save.isRemote { forgetSets(of: save) }
@@ -100,18 +101,25 @@ struct SaveMerger {
     return refreshed.filter { !listed.contains($0.id) }
   }
 
-  /// Detaches objects whose rows are gone. The values are those that the rows had last.
+  /// Marks objects as deleted whose rows are gone. They leave the context at the end of the event. The values are those that
+  /// the rows had last.
   func remove(_ rows: [StoreRow]) {
     guard !rows.isEmpty else { return }
+    var gone: [ManagedObject] = []
+    var deletedHere: Set<ObjectIdentifier> = []
     for row in rows {
       mergeSets(of: row.id, from: row.values, to: nil)
       guard let object = registry.object(with: row.id), object.state != .detached else { continue }
-      object.state = .detached
-      registry.remove(object)
+      if object.state == .deleted { deletedHere.insert(ObjectIdentifier(object)) }
+      object.state = .deleted
+      object.deletion = .ofInaccessibleFault
+      gone.append(object)
       notifier.noteDeleted(object)
     }
-    context.changeSet.removeUpdates { $0.state == .detached }
-    context.changeSet.removeDeletions { $0.state == .detached }
+    if !gone.isEmpty {
+      context.changeSet.deleteMerged(gone, deletedHere: deletedHere)
+      context.changeSet.removeUpdates { $0.state == .deleted }
+    }
     DeleteRules(context).removeReferences(to: Set(rows.map(\.id)))
   }
 

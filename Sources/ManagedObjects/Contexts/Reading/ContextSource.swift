@@ -10,7 +10,10 @@ final class ContextSource {
   private var coordinator: PersistentStoreCoordinator
   /// The coordinator or the parent.
   private var unpinned: any ObjectSource
+  /// The error of a read whose caller couldn't throw, until it is thrown.
   private var deferredError: (any Error)?
+  /// Whether the block of the read has ended. Only a save throws the error from then on.
+  private var isForSaves = false
   private var saveBeforeRead = Int64.max
 
   init(_ source: any ObjectSource, coordinator: PersistentStoreCoordinator) {
@@ -62,8 +65,8 @@ final class ContextSource {
     try body(source)
   }
 
-  /// Runs a read whose caller can't throw. Its error is thrown by the next call that can; that of a read which was
-  /// interrupted, by the ``Interruption`` itself.
+  /// Runs a read whose caller can't throw. Its error is thrown by the next call of the same block that can, or by the next
+  /// save; that of a read which was interrupted, by the ``Interruption`` itself.
   func reading<T>(_ body: () throws -> T) -> T? {
     do {
       return try body()
@@ -77,15 +80,43 @@ final class ContextSource {
   /// for it, and others may use the context after it.
   func deferError(_ error: any Error) {
     if error is Interrupted || Interruption.isRequested { return }
-    deferredError = error
+    (deferredError, isForSaves) = (error, false)
   }
 
-  /// Throws the error of an earlier read.
+  /// Throws the error of an earlier read of the same block.
   @inline(__always)
   func throwDeferredError() throws {
-    guard let error = deferredError else { return }
+    guard let error = deferredError, !isForSaves else { return }
     deferredError = nil
     throw error
+  }
+
+  /// Throws the error of an earlier read, because what is saved may come of it.
+  func throwDeferredErrorBeforeSave() throws {
+    isForSaves = false
+    try throwDeferredError()
+  }
+
+  /// Ends a block of the program: later ones have nothing to do with an error that is left, except that they may save what
+  /// this one has changed.
+  /// - Returns: the error, if nothing in the block has thrown it.
+  func endBlock(hasChanges: Bool) -> (any Error)? {
+    guard let error = deferredError, !isForSaves else { return nil }
+    if hasChanges { isForSaves = true } else { deferredError = nil }
+    return error
+  }
+
+  /// Whether an error of the block that is ending hasn't been thrown.
+  @inline(__always)
+  var hasErrorOfBlock: Bool { deferredError != nil && !isForSaves }
+
+  /// Runs a read of one object, which throws its own errors and leaves earlier ones to others.
+  func readingOne<T>(_ body: () throws -> T) rethrows -> T {
+    guard let earlier = deferredError else { return try body() }
+    let wasForSaves = isForSaves
+    deferredError = nil
+    defer { if deferredError == nil { (deferredError, isForSaves) = (earlier, wasForSaves) } }
+    return try body()
   }
 
   /// Forgets the error of an earlier read.

@@ -34,8 +34,11 @@ extension ManagedObjectContext {
   ///   objects stay as they are then.
   public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
     let known = registeredObject(for: id)
-    let object = known ?? self.object(with: id)
-    try throwDeferredError()
+    let object = try rowSource.readingOne {
+      let object = known ?? self.object(with: id)
+      try throwDeferredError()
+      return object
+    }
     if object.isUnfilled, object.state == .clean || object.state == .updated {
       guard let row = try row(of: object) else {
         // A fault that the program holds stays one, and so does its state.

@@ -42,6 +42,9 @@ public struct ContextSave: Sendable {
   /// The save's number among those of the coordinator, or among those that a parent has delivered to its children. For a
   /// save into a parent, the number that the parent delivered last. Assigned when the save is delivered, so it isn't private.
   var number: Int64 = 0
+  /// The place in the history after the save; nil where its store tracks none. Known once the store has written, so it isn't
+  /// private.
+  public internal(set) var historyToken: PersistentHistoryToken?
   /// Whether an inserted row may belong to another object's set. Worked out where the save is made, so that the main queue
   /// needn't look at each row.
   let joinsSets: Bool
@@ -139,6 +142,12 @@ public struct ContextSave: Sendable {
     guard let changedRoots else { return [] }
     return coordinator.model.entities.filter { changedRoots.contains($0.rootEntity.index) }.map(\.name)
   }
+
+  /// Whether rows were inserted, even if it no longer lists them.
+  var insertsRows: Bool { !insertedRoots.isEmpty }
+
+  /// Whether the save had nothing to write.
+  public var isEmpty: Bool { rowCount == 0 && insertedRoots.isEmpty && !isWholesale }
 
   /// The number of rows that it lists.
   var rowCount: Int {
@@ -276,6 +285,7 @@ public struct ContextSave: Sendable {
     // Other holders of the save keep its lists as they are, so they are made before the save grows.
     if !isKnownUniquelyReferenced(&idLists) { idLists = IDLists(like: ids) }
     number = later.number
+    historyToken = later.historyToken ?? historyToken
     insertedObjects += later.insertedObjects
     savedRows += later.savedRows
     insertedRoots.formUnion(later.insertedRoots)
@@ -309,7 +319,9 @@ public struct ContextSave: Sendable {
   var objectIDInfo: [AnyHashable: Any] { idLists.info(of: self) }
 
   /// Makes the lists of IDs on this thread, so that the main queue needn't.
-  func listIDs() { _ = objectIDInfo }
+  func listIDs() {
+    if AnnouncedName.didMergeIDs.isWanted || AnnouncedName.didSaveIDs.isWanted { _ = objectIDInfo } else { _ = ids }
+  }
 
   /// The IDs of one save, shared by its copies.
   private final class IDLists: @unchecked Sendable {
@@ -346,11 +358,11 @@ public struct ContextSave: Sendable {
         announced.idLists = IDLists(like: lists)
         typealias Key = ManagedObjectContext.NotificationKey
         var info: [AnyHashable: Any] = [
-          ManagedObjectContext.saveKey: announced, Key.insertedObjectIDs.rawValue: lists.inserted,
-          Key.updatedObjectIDs.rawValue: lists.updated, Key.deletedObjectIDs.rawValue: lists.deleted,
-          Key.refreshedObjectIDs.rawValue: save.refreshedObjectIDs,
+          ManagedObjectContext.saveKey: announced, Key.insertedObjectIDs.rawValue: Set(lists.inserted),
+          Key.updatedObjectIDs.rawValue: Set(lists.updated), Key.deletedObjectIDs.rawValue: Set(lists.deleted),
+          Key.refreshedObjectIDs.rawValue: Set(save.refreshedObjectIDs),
         ]
-        if save.isWholesale { info[Key.invalidatedAllObjects.rawValue] = true }
+        if save.isWholesale { info[Key.invalidatedAllObjects.rawValue] = [ManagedObjectID]() }
         self.info = info
         return info
       }

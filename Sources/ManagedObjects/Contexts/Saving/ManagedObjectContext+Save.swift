@@ -36,12 +36,13 @@ extension ManagedObjectContext {
   }
 
   private func saveChanges(validating: Bool) throws {
-    try throwDeferredError()
+    try rowSource.throwDeferredErrorBeforeSave()
+    // A save without changes is announced all the same, and an observer may make some.
+    if announcesChanges || hasChanges { postWillSave() }
     guard hasChanges else {
       processPendingChanges()
-      return
+      return postEmptySave()
     }
-    postWillSave()
     var save = try prepareSave(validating: validating)
     let result = try write(&save, validating: validating)
     finish(&save, result)
@@ -62,6 +63,7 @@ extension ManagedObjectContext {
     let refreshed = SaveMerger(self).merge(result.refreshed, into: &save.changes)
     var announced = ContextSave(context: self, save.changes, refreshed, result.savedRows)
     announced.number = result.number
+    announced.historyToken = result.historyToken
     fetchCache.forgetRows(of: announced)
     if result.isInTransaction {
       keep(announced)
