@@ -197,6 +197,9 @@ extension ManagedObjectContext {
 
   /// The number of writes that a save tries. Each may meet the changes of another writer, or the next constraint of a row.
   private static var writeAttempts: Int { 8 }
+  /// The number of writes that a save tries when others keep changing the sets that it changes. Many contexts may add members to
+  /// one owner, and each that succeeds makes the others try again.
+  private static var setAttempts: Int { 1000 }
 
   /// Writes changes, and lets the merge policy settle conflicts.
   ///
@@ -226,7 +229,7 @@ extension ManagedObjectContext {
   /// Lets the merge policy settle conflicts.
   /// - Throws: any other error, and conflicts when there were too many.
   private func settle(_ error: any Error, _ attempt: Int) throws {
-    guard attempt < Self.writeAttempts else { throw error }
+    guard attempt < (error.isOfSets ? Self.setAttempts : Self.writeAttempts) else { throw error }
     switch error {
     case ManagedObjectError.mergeConflicts(let conflicts):
       try mergePolicy.resolve(optimisticLockingConflicts: conflicts, in: self)
@@ -287,6 +290,14 @@ extension ManagedObjectContext {
   private func writing<T>(_ write: () throws -> T) throws -> T {
     guard let readGate else { return try write() }
     return try readGate.whileOpen(write)
+  }
+}
+
+extension Error {
+  /// Whether another context has changed a set that the save changes, too.
+  fileprivate var isOfSets: Bool {
+    guard case ManagedObjectError.mergeConflicts(let conflicts) = self else { return false }
+    return conflicts.contains { $0.latestSave > 0 }
   }
 }
 
