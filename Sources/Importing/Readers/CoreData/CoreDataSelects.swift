@@ -172,9 +172,17 @@ struct CoreDataSelects {
     _ column: String?, _ target: RelationshipDescription, of entity: String
   ) -> (RelationshipDefinition, owner: String)? {
     for name in [column, target.name, target.definition.renamingIdentifier].compactMap({ $0 }) {
-      for owner in ancestry(of: entity) {
-        if let found = definitions[owner]?.relationships.first(where: { $0.name == name }) { return (found, owner) }
-      }
+      if let found = relationship(name, of: entity) { return (found.definition, found.owner) }
+    }
+    return nil
+  }
+
+  /// A relationship of an entity or of those that it inherits from, and whose it is.
+  private func relationship(
+    _ name: String, of entity: String
+  ) -> (definition: RelationshipDefinition, owner: String)? {
+    for owner in ancestry(of: entity) {
+      if let found = definitions[owner]?.relationships.first(where: { $0.name == name }) { return (found, owner) }
     }
     return nil
   }
@@ -191,9 +199,7 @@ struct CoreDataSelects {
           + "“ladectl model convert --row-numbers” adds")
       return nil
     }
-    let inverse = own.inverse.flatMap { name in
-      ancestry(of: own.destination).lazy.compactMap { definitions[$0]?.relationships.first { $0.name == name } }.first
-    }
+    let inverse = own.inverse.flatMap { relationship($0, of: own.destination)?.definition }
     let leads = (owner, own.name) <= (own.destination, own.inverse ?? "")
     if !own.isToMany {
       if let inverse, !inverse.isToMany, !leads { return nil }
