@@ -18,12 +18,7 @@ private struct KeptLog: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(
-    level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-    function: String, line: UInt
-  ) {
-    messages.note("\(message)")
-  }
+  func log(event: LogEvent) { messages.note("\(event.message)") }
 }
 
 @Suite("The log of a store's SQL")
