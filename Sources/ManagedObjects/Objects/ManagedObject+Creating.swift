@@ -100,7 +100,7 @@ extension ManagedObjectContext {
   /// are. On the context's queue.
   ///
   /// What the delete rules have done by then, at the end of a `perform`, isn't taken back; ``undo()`` does that. The program
-  /// stops with a message for an object of another context, as in Core Data, and for one whose values are gone.
+  /// stops with a message for an object of another context, as in Core Data, and for one that was deleted elsewhere.
   /// Source: `insert(_:)` of Core Data.
   public func insert(_ object: ManagedObject) {
     confinement.check()
@@ -110,7 +110,7 @@ extension ManagedObjectContext {
       let known = registry.object(with: object.id)
       precondition(
         !object.isUnfilled && object.deletion != .ofInaccessibleFault && (known == nil || known === object),
-        "\(object.id) can't be inserted again: its values are gone, or the context has another object for it")
+        "\(object.id) can't be inserted again: it was deleted elsewhere, or the context has another object for it")
     }
     undoRecorder.reinsert([object], self)
     guard object.state == .updated, !object.hasPersistentChanges else { return }
