@@ -296,7 +296,7 @@ extension ManagedObjectContext {
 extension Error {
   /// Whether another context has changed a set that the save changes, too.
   fileprivate var isOfSets: Bool {
-    guard case ManagedObjectError.mergeConflicts(let conflicts) = self else { return false }
+    guard case .mergeConflicts(let conflicts)? = self as? ManagedObjectError else { return false }
     return conflicts.contains { $0.latestSave > 0 }
   }
 }
