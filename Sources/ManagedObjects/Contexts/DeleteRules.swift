@@ -86,7 +86,8 @@ struct DeleteRules {
   /// Removes references to objects that the save deletes from the changes that it writes.
   func removeReferencesFromChanges() {
     guard !changeSet.deletions.isEmpty || changeSet.hasVoidInsertions else { return }
-    var deleted = Set(changeSet.deletions.map(\.id))
+    // A reference to a row that was gone before is broken, which the store reports.
+    var deleted = Set(changeSet.deletions.lazy.filter { $0.deletion != .ofInaccessibleFault }.map(\.id))
     for object in changeSet.insertions where object.state == .detached { deleted.insert(object.id) }
     for object in changeSet.insertionsAndUpdates where object.state == .inserted || object.state == .updated {
       object.slots.removeReferences(to: deleted, object.entity.relationships)
