@@ -130,7 +130,9 @@ final class FeedImport {
     try known?.keep(in: context)
     try context.saveValidated()
     context.reset()
-    let notes = members.flatMap(\.allNotes)
+    // Each entity of a Core Data store has the notes about the one file.
+    var said: Set<String> = []
+    let notes = members.flatMap(\.allNotes).filter { said.insert($0).inserted }
     var shown = Array(notes.prefix(Self.noteLimit))
     if notes.count > shown.count { shown.append("and \(notes.count - shown.count) more such notes") }
     return .finished(progress, .committed, notes: shown + plan.notes)

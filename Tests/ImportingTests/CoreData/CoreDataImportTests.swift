@@ -93,6 +93,23 @@ struct CoreDataImportTests {
       relationships: [RelationshipDefinition("artist", to: "Artist", inverse: "page")]),
   ]
 
+  @Test("knows an entity that was renamed after the store was made")
+  func renamed() throws {
+    let tables = """
+      INSERT INTO Z_PRIMARYKEY VALUES (1, 'Auto', 0, 2), (2, 'FastAuto', 1, 0);
+      CREATE TABLE ZAUTO (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR, ZSPEED INTEGER);
+      INSERT INTO ZAUTO VALUES (1, 1, 1, 'slow', NULL), (2, 2, 1, 'fast', 300);
+      """
+    var car = EntityDefinition("Car", attributes: [AttributeDefinition("name", .string)])
+    var fast = EntityDefinition("FastCar", parent: "Car", attributes: [AttributeDefinition("speed", .integer32)])
+    (car.renamingIdentifier, fast.renamingIdentifier) = ("Auto", "FastAuto")
+    let room = try CoreDataRoom(tables, [car, fast])
+    let result = try room.run()
+    #expect(result.isFinished && result.rejected == 0, "\(result.notes)")
+    #expect(try room.rows("Car", "storeRow", "name") == ["1|slow"])
+    #expect(try room.rows("FastCar", "storeRow", "name", "speed") == ["2|fast|300"])
+  }
+
   @Test("finds join tables and columns by what is in them, and keeps the order of ordered relationships")
   func relationships() throws {
     let room = try CoreDataRoom(Self.music, Self.musicEntities)

@@ -20,6 +20,8 @@ struct CoreDataSelects {
   private let store: CoreDataStore
   /// The entities of the store's model, by name.
   private let definitions: [String: EntityDefinition]
+  /// The store's entities, by their names in the model.
+  private let entities: [String: CoreDataStore.Entity]
   /// What isn't read, and why.
   private(set) var notes: [String] = []
 
@@ -27,13 +29,22 @@ struct CoreDataSelects {
   init(_ store: CoreDataStore, _ definitions: [EntityDefinition]) {
     self.store = store
     self.definitions = Dictionary(definitions.map { ($0.name, $0) }) { first, _ in first }
+    var entities = store.entities
+    // A store may have been migrated without its list of entities getting a new name.
+    for definition in definitions where store.entities[definition.name] == nil {
+      guard let former = definition.renamingIdentifier, self.definitions[former] == nil,
+        let found = store.entities[former]
+      else { continue }
+      entities[definition.name] = CoreDataStore.Entity(
+        number: found.number, name: definition.name, parent: found.parent)
+    }
+    self.entities = entities
   }
 
   /// The query for the rows of an entity; nil if the store doesn't have it.
   /// - Throws: ``MappingError/badFeed(reason:)`` for what the store has and an import would lose.
   mutating func select(_ target: EntityDescription, _ options: MappingOptions) throws -> Select? {
-    guard
-      let entity = store.entities[target.name] ?? target.definition.renamingIdentifier.flatMap({ store.entities[$0] })
+    guard let entity = entities[target.name] ?? target.definition.renamingIdentifier.flatMap({ entities[$0] })
     else { return nil }
     let table = try table(of: entity.name)
     var select = Select(query: "")
@@ -220,7 +231,7 @@ struct CoreDataSelects {
   private mutating func ordered(
     _ own: RelationshipDefinition, _ inverse: RelationshipDefinition, _ place: String
   ) throws -> String? {
-    guard let child = store.entities[own.destination] else { return nil }
+    guard let child = entities[own.destination] else { return nil }
     let table = try table(of: child.name)
     guard let key = try column("Z" + inverse.name.uppercased(), inverse.name, child, table) else { return nil }
     let names = [inverse.name, own.name].map { "Z_FOK_" + $0.uppercased() }
@@ -292,14 +303,14 @@ struct CoreDataSelects {
 
   /// The numbers of an entity, its ancestors and its descendants.
   private func numbers(around name: String) -> Set<Int64> {
-    let names = Set(ancestry(of: name)).union(store.entities.keys.filter { ancestry(of: $0).contains(name) })
-    return Set(names.compactMap { store.entities[$0]?.number })
+    let names = Set(ancestry(of: name)).union(entities.keys.filter { ancestry(of: $0).contains(name) })
+    return Set(names.compactMap { entities[$0]?.number })
   }
 
   /// The table of an entity's hierarchy, by the parents in the store itself.
   private func table(of name: String) throws -> String {
     let byNumber = Dictionary(store.entities.values.map { ($0.number, $0) }) { first, _ in first }
-    var entity = store.entities[name]
+    var entity = entities[name].flatMap { byNumber[$0.number] }
     var seen: Set<Int64> = []
     while let current = entity, let parent = byNumber[current.parent], seen.insert(current.number).inserted {
       entity = parent
