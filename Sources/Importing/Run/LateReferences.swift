@@ -121,6 +121,13 @@ extension PendingReferences.Note {
 }
 
 extension ManagedObject {
+  /// Whether an ordered relationship has these objects in another order.
+  func isOutOfOrder(_ relationship: RelationshipDescription, _ order: [ManagedObjectID]) -> Bool {
+    guard relationship.isOrdered, !order.isEmpty else { return false }
+    let wanted = Set(order)
+    return resolved(relationship).relatedIDs.filter { wanted.contains($0) } != order
+  }
+
   /// Adds objects to a to-many relationship. In an ordered one, the objects of `order` come first, in that order.
   func join(_ relationship: RelationshipDescription, _ ids: [ManagedObjectID], order: [ManagedObjectID]) {
     let now = resolved(relationship).relatedIDs

@@ -183,8 +183,10 @@ struct PendingReferences {
             unresolved.note(name, references.shown(relationship, text))
           }
         }
-        guard !found.isEmpty else { continue }
-        object?.join(relationship, found, order: set.order.compactMap { references.known(relationship, $0) })
+        let order = set.order.compactMap { references.known(relationship, $0) }
+        // The other ends may have been set by their own records, which say nothing about the order.
+        guard !found.isEmpty || object?.isOutOfOrder(relationship, order) == true else { continue }
+        object?.join(relationship, found, order: order)
         isSet = true
       }
       if isSet, note.isCountedUnchanged {

@@ -142,6 +142,8 @@ struct CoreDataSelects {
     let value = "t.\(SQLiteDatabase.quoted(column))"
     switch own.attribute.type {
     case .date where target.type == .date: return "\(value) + 978307200.0"
+    // Core Data stores a double, which differs from the decimal it was in the last digits.
+    case .decimal: return "CASE typeof(\(value)) WHEN 'real' THEN printf('%.15g', \(value)) ELSE \(value) END"
     case .uuid:
       let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].map { "substr(hex(\(value)), \($0.0), \($0.1))" }
       return "CASE typeof(\(value)) WHEN 'blob' THEN \(parts.joined(separator: " || '-' || ")) ELSE \(value) END"
