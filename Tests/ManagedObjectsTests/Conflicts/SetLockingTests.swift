@@ -157,7 +157,7 @@ struct SetLockingTests {
       try context.performAndWait {
         context.retainsRegisteredObjects = true
         let company = try #require(try context.existingObject(with: id) as? Company)
-        try context.person("P").employer = company
+        try context.person("Pat").employer = company
       }
     }
     try stack.save(contexts[0])

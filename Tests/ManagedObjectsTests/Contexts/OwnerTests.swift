@@ -152,10 +152,10 @@ struct OwnerTests {
   func cheap(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let writer = stack.context()
-    let companies = try ["A", "B", "C"].map { try writer.company($0).objectID }
+    let companies = try ["A", "B", "C"].map { try writer.company($0) }
     try writer.save()
     let context = stack.context()
-    let owners = companies.compactMap { context.object(with: $0) as? Company }
+    let owners = companies.compactMap { context.object(with: $0.objectID) as? Company }
     let before = stack.reads.items.count
     for number in 0..<300 { try context.person("P\(number)").employer = owners[number % 3] }
     try context.save()

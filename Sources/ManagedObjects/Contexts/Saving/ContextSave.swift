@@ -146,8 +146,8 @@ public struct ContextSave: Sendable {
   /// Whether rows were inserted, even if it no longer lists them.
   var insertsRows: Bool { !insertedRoots.isEmpty }
 
-  /// Whether the save had nothing to write.
-  public var isEmpty: Bool { rowCount == 0 && insertedRoots.isEmpty && !isWholesale }
+  /// Whether the save had no changed objects.
+  public var isEmpty: Bool { rowCount == 0 && unwritten.isEmpty && insertedRoots.isEmpty && !isWholesale }
 
   /// The number of rows that it lists.
   var rowCount: Int {
