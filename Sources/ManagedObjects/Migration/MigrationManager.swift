@@ -107,7 +107,8 @@ public final class MigrationManager {
       }
       if let path = side.url?.path, let place = destination.url { try Self.move(path, to: place) }
     }
-    if case .failure = result, let path = side.url?.path { try Self.removeFiles(at: path) }
+    // After the rename, what is left beside the file: closing the store has copied its log into it.
+    if let path = side.url?.path { try Self.removeFiles(at: path) }
     try result.get()
   }
 

@@ -87,7 +87,7 @@ struct StoreFileTests {
     }
     try program.close()
     try coordinator.destroyPersistentStore(at: file)
-    #expect(try entries() == ["b.sqlite"])
+    #expect(try entries().allSatisfy { $0.hasPrefix("b.sqlite") })
   }
 
   @Test("a store is replaced by one state of another that is open, with what stands in its log only")
