@@ -378,6 +378,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var source: any ObjectSource {
     mergeQueue.mailbox.noteRead()
     rowSource.noteRead()
+    // What is read now belongs to an era that has seen everything up to here.
+    registry.noteVersion(sourceVersion)
     return rowSource.current
   }
 

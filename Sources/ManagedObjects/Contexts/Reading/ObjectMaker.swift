@@ -24,6 +24,7 @@ final class ObjectMaker {
     self.context = context
     self.fetch = fetch
     isPartial = fetch?.slots != nil
+    context.registry.noteVersion(context.sourceVersion)
     era = context.registry.era
     refreshes = fetch?.refreshesObjects == true && fetch?.slots == nil
     isEmpty = fetch != nil && context.registry.count == 0
