@@ -100,6 +100,13 @@ private struct CompiledMappingReader {
     return mappings
   }
 
+  /// Functions of the migration manager that give what objects were converted to: by a mapping, or by the one mapping that
+  /// follows from the relationship.
+  private static let conversions: Set<String> = [
+    "destinationInstancesForEntityMappingNamed:sourceInstances:",
+    "destinationInstancesForSourceRelationshipNamed:sourceInstances:",
+  ]
+
   /// `$source.name`; a constant; or, for a relationship, what the objects of `$source.name` were converted to.
   private func readSource(
     _ expression: KeyedArchive.Coded, of name: String
@@ -114,9 +121,7 @@ private struct CompiledMappingReader {
       }
       return nil
     case "NSFunctionExpression":
-      guard
-        try archive.text("NSSelectorName", of: expression)
-          == "destinationInstancesForEntityMappingNamed:sourceInstances:",
+      guard let selector = try archive.text("NSSelectorName", of: expression), Self.conversions.contains(selector),
         let last = try archive.elements("NSArguments", of: expression).last, case .coded(let path) = last
       else { return nil }
       return try sourceProperty(path).map { .property($0) }
