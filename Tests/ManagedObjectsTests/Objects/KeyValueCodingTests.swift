@@ -71,7 +71,9 @@ struct KeyValueCodingTests {
 
   @Test("values are read by key as Swift types, and relationships as objects", arguments: StoreKind.allCases)
   func reading(_ kind: StoreKind) throws {
-    let (_, acme) = try company(kind)
+    let (stack, acme) = try company(kind)
+    // Its context ends with it.
+    defer { withExtendedLifetime(stack) {} }
     let ada = try #require(acme.employees.first { $0.name == "Ada" })
     #expect(try ada["name"] as String? == "Ada")
     #expect(try ada["age"] as Int? == 36)
@@ -121,7 +123,9 @@ struct KeyValueCodingTests {
 
   @Test("operators of key paths compute over the objects of a relationship", arguments: StoreKind.allCases)
   func operators(_ kind: StoreKind) throws {
-    let (_, acme) = try company(kind)
+    let (stack, acme) = try company(kind)
+    // Its context ends with it.
+    defer { withExtendedLifetime(stack) {} }
     #expect(try acme.value(forKeyPath: "employees.@count") == 3)
     #expect(try acme.value(forKeyPath: "employees.@sum.age") == 56)
     #expect(try acme["employees.@avg.age"] as Double? == 56.0 / 3)
