@@ -9,10 +9,10 @@ import Testing
 @Suite("Importing a Core Data store")
 struct CoreDataImportTests {
   @Test(
-    "brings all rows of all entities with their references, and changes nothing the second time"
-  )
+    "brings all rows of all entities with their references, and changes nothing the second time",
+    .enabled(if: CoreDataFiles.areThere, "needs ../shared/data/stores"))
   func everything() throws {
-    let room = try CoreDataRoom(copyOf: "SampleModel_V1.sqlite")
+    let room = try CoreDataRoom(copyOf: "SampleModel/SampleModel_V1.sqlite")
     let result = try room.run()
     #expect(result.isFinished && result.rejected == 0, "\(result.notes)")
     #expect(result.inserted == 145)
@@ -29,9 +29,11 @@ struct CoreDataImportTests {
     #expect(again.inserted == 0 && again.updated == 0 && again.unchanged == 145)
   }
 
-  @Test("brings decimals, derived values, transformables as bytes, and relationships across hierarchies")
+  @Test(
+    "brings decimals, derived values, transformables as bytes, and relationships across hierarchies",
+    .enabled(if: CoreDataFiles.areThere, "needs ../shared/data/stores"))
   func values() throws {
-    let room = try CoreDataRoom(copyOf: "SampleModel2_V2.sqlite")
+    let room = try CoreDataRoom(copyOf: "SampleModel2/SampleModel2_V2.sqlite")
     let result = try room.run()
     #expect(result.isFinished && result.rejected == 0, "\(result.notes)")
     #expect(try (room.count("Page"), room.count("Feedback"), room.count("Author")) == (119, 3, 1))
@@ -124,13 +126,15 @@ struct CoreDataImportTests {
     #expect(again.inserted == 0 && again.updated == 0)
   }
 
-  @Test("that is stopped anywhere continues, and leaves what one run leaves")
+  @Test(
+    "that is stopped anywhere continues, and leaves what one run leaves",
+    .enabled(if: CoreDataFiles.areThere, "needs ../shared/data/stores"))
   func stopped() throws {
-    let whole = try CoreDataRoom(copyOf: "SampleModel_V1.sqlite")
+    let whole = try CoreDataRoom(copyOf: "SampleModel/SampleModel_V1.sqlite")
     try whole.run()
     let expected = try whole.rows("Car", "storeRow", "numberPlate", "owner.storeRow")
     for asking in 1...12 {
-      let room = try CoreDataRoom(copyOf: "SampleModel_V1.sqlite")
+      let room = try CoreDataRoom(copyOf: "SampleModel/SampleModel_V1.sqlite")
       var asked = 0
       let part = try room.run(name: "one", batchSize: 20) {
         asked += 1
@@ -143,9 +147,11 @@ struct CoreDataImportTests {
     }
   }
 
-  @Test("reads what only the write-ahead log has, and writes neither file")
+  @Test(
+    "reads what only the write-ahead log has, and writes neither file",
+    .enabled(if: CoreDataFiles.areThere, "needs ../shared/data/stores"))
   func writeAheadLog() throws {
-    let room = try CoreDataRoom(copyOf: "SampleModel_V1.sqlite")
+    let room = try CoreDataRoom(copyOf: "SampleModel/SampleModel_V1.sqlite")
     var connection: OpaquePointer?
     defer { sqlite3_close(connection) }
     let app = room.folder.file("Running.sqlite")
@@ -230,10 +236,12 @@ struct CoreDataImportTests {
     #expect(refusal.map { "\($0)" }?.contains("isn't a Core Data store") == true)
   }
 
-  @Test("a converted model is the model that it was converted from")
+  @Test(
+    "a converted model is the model that it was converted from",
+    .enabled(if: CoreDataFiles.areThere, "needs ../shared/data/stores"))
   func converted() throws {
     let folder = try ScratchDirectory()
-    for name in ["SampleModel.momd", "SampleModel3.momd/SampleModel3_v3.mom"] {
+    for name in ["SampleModel/SampleModel.momd", "SampleModel3/SampleModel3.momd/SampleModel3_v3.mom"] {
       let model = try ManagedObjectModel(contentsOf: CoreDataFiles.url(name))
       let path = folder.file("Model.xcdatamodel").path
       try ModelFileWriter(model).write(to: path, overwrites: true)
@@ -242,7 +250,7 @@ struct CoreDataImportTests {
       #expect(read.versionIdentifier == model.versionIdentifier && read.warnings == [])
     }
     let store = folder.file("App.sqlite")
-    try CoreDataFiles.data("SampleModel2_V2.sqlite").write(to: store)
+    try CoreDataFiles.data("SampleModel2/SampleModel2_V2.sqlite").write(to: store)
     let model = try CoreDataStoreModel.read(store)
     let path = folder.file("App.xcdatamodel").path
     try ModelFileWriter(model).write(to: path, overwrites: false)

@@ -23,6 +23,7 @@ struct MergeListenerTests {
     follower.performAndWait { follower.automaticallyMergesChangesFromParent = true }
     follower.didMergeSaves = { merges.note($0) }
     follower.mergingInterval = .seconds(3600)
+    follower.announcesChanges = false  // other tests may observe the contexts of the process
     let begun = ContinuousClock.now
     try save("Ada", in: writer)
     // What waits is merged before it does anything.

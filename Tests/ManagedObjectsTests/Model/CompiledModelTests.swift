@@ -1,10 +1,11 @@
 import Foundation
+import StoreTestSupport
 import TestSupport
 import Testing
 
 @testable import ManagedObjects
 
-@Suite("Compiled models")
+@Suite("Compiled models", .enabled(if: CoreDataFiles.areThere, "needs ../shared/data/stores"))
 struct CompiledModelTests {
   static let versions = [
     ("SampleModel", "SampleModel"), ("SampleModel", "SampleModel2"), ("SampleModel", "SampleModel3"),
@@ -33,8 +34,8 @@ struct CompiledModelTests {
   @Test("a compiled model is the model that it was compiled from", arguments: Self.versions)
   func equal(_ bundle: String, _ version: String) throws {
     let source = try ManagedObjectModel(
-      contentsOf: CoreDataFiles.url("\(bundle).xcdatamodeld/\(version).xcdatamodel"))
-    let compiled = try ManagedObjectModel(contentsOf: CoreDataFiles.url("\(bundle).momd/\(version).mom"))
+      contentsOf: CoreDataFiles.url("\(bundle)/\(bundle).xcdatamodeld/\(version).xcdatamodel"))
+    let compiled = try ManagedObjectModel(contentsOf: CoreDataFiles.url("\(bundle)/\(bundle).momd/\(version).mom"))
     #expect(Self.kept(compiled) == Self.kept(source))
     #expect(compiled.versionIdentifier == source.versionIdentifier)
     #expect(compiled.configurations == source.configurations)
@@ -43,15 +44,15 @@ struct CompiledModelTests {
 
   @Test("the current version of a .momd is the one that VersionInfo.plist names")
   func currentVersion() throws {
-    let model = try ManagedObjectModel(contentsOf: CoreDataFiles.url("SampleModel3.momd"))
+    let model = try ManagedObjectModel(contentsOf: CoreDataFiles.url("SampleModel3/SampleModel3.momd"))
     #expect(model.versionIdentifier == "1")
-    let versions = try ManagedObjectModel.versions(of: CoreDataFiles.url("SampleModel3.momd"))
+    let versions = try ManagedObjectModel.versions(of: CoreDataFiles.url("SampleModel3/SampleModel3.momd"))
     #expect(versions.keys.sorted() == ["SampleModel3", "SampleModel3_v2", "SampleModel3_v3"])
   }
 
   @Test("an .omo is read from the .mom beside it, and refused by name without one")
   func optimised() throws {
-    let model = try ManagedObjectModel(contentsOf: CoreDataFiles.url("SampleModel3.momd/SampleModel3.omo"))
+    let model = try ManagedObjectModel(contentsOf: CoreDataFiles.url("SampleModel3/SampleModel3.momd/SampleModel3.omo"))
     #expect(model.entities.map(\.name) == ["User"])
     let fixture = try ModelFixture()
     let alone = try fixture.write("momv2$", to: "M.omo")
@@ -62,7 +63,7 @@ struct CompiledModelTests {
   @Test("the model cache of a store has validation, derived attributes, fetched properties and configurations")
   func modelCache() throws {
     let model = try ManagedObjectModel(
-      modelCache: CoreDataFiles.data("SampleModel2_V2.modelcache"), file: "SampleModel2_V2.sqlite")
+      modelCache: CoreDataFiles.modelCache(of: "SampleModel2/SampleModel2_V2.sqlite"), file: "SampleModel2_V2.sqlite")
     #expect(model.entities.map(\.name) == ["Author", "Book", "Feedback", "GraphicNovel", "Page", "Writer"])
     let entities = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.definition) })
     let book = try #require(entities["Book"])
@@ -98,7 +99,8 @@ struct CompiledModelTests {
 
   @Test("a predicate of an archive is a predicate of the format language")
   func predicatesParse() throws {
-    let model = try ManagedObjectModel(modelCache: CoreDataFiles.data("SampleModel2_V2.modelcache"), file: "cache")
+    let model = try ManagedObjectModel(
+      modelCache: CoreDataFiles.modelCache(of: "SampleModel2/SampleModel2_V2.sqlite"), file: "cache")
     for property in model.entities.flatMap(\.definition.fetchedProperties) {
       let format = try #require(property.predicateFormat)
       #expect(try FetchPredicate(format: format).description == format)
@@ -109,10 +111,10 @@ struct CompiledModelTests {
   func mappingModel() throws {
     final class MakerPolicy: EntityMigrationPolicy {}
     func version(_ name: String) throws -> ManagedObjectModel {
-      try ManagedObjectModel(contentsOf: CoreDataFiles.url("SampleModel.momd/\(name).mom"))
+      try ManagedObjectModel(contentsOf: CoreDataFiles.url("SampleModel/SampleModel.momd/\(name).mom"))
     }
     let (source, destination) = (try version("SampleModel2"), try version("SampleModel3"))
-    let url = CoreDataFiles.url("V2toV3.cdm")
+    let url = CoreDataFiles.url("SampleModel/V2toV3.cdm")
     let mapping = try MappingModel(
       contentsOf: url, from: source, to: destination, policies: ["V2to3MakerPolicy": MakerPolicy.self])
     #expect(mapping.entityMappings.count == 5)
@@ -128,8 +130,8 @@ struct CompiledModelTests {
   @Test("a model with a byte changed is read, or refused with a typed error", arguments: [1, 2, 3])
   func flipped(_ seed: UInt64) throws {
     var random = Generator(state: seed)
-    let model = try CoreDataFiles.data("SampleModel.momd/SampleModel.mom")
-    let cache = try CoreDataFiles.data("SampleModel2_V2.modelcache")
+    let model = try CoreDataFiles.data("SampleModel/SampleModel.momd/SampleModel.mom")
+    let cache = try CoreDataFiles.modelCache(of: "SampleModel2/SampleModel2_V2.sqlite")
     for round in 0..<300 {
       var damaged = round % 2 == 0 ? model : cache
       for _ in 0...round % 3 {
@@ -156,7 +158,7 @@ struct CompiledModelTests {
 
   @Test("a model cache that unpacks to more than the limit is refused")
   func tooLarge() throws {
-    let cache = try CoreDataFiles.data("SampleModel2_V2.modelcache")
+    let cache = try CoreDataFiles.modelCache(of: "SampleModel2/SampleModel2_V2.sqlite")
     #expect(try Inflate.decompress(cache, limit: 1 << 20).starts(with: Data("bplist00".utf8)))
     let error = #expect(throws: ArchiveDamage.self) { try Inflate.decompress(cache, limit: 10_000) }
     #expect(error?.reason.contains("larger") == true)
