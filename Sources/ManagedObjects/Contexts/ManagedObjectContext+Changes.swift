@@ -20,6 +20,23 @@ extension ManagedObjectContext {
     unsafeDowncast(try insert(entity(of: type)), to: T.self)
   }
 
+  /// What a new object of a class starts with, for its initializer. ``noteNew(_:)`` is to follow.
+  /// - Throws: as ``insert(_:)-(T.Type)``.
+  func placeOfNewObject(_ type: ManagedObject.Type) throws -> ObjectPlace {
+    confinement.check()
+    let entity = try entity(of: type)
+    guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
+    let row = StoreRow(id: temporaryID(of: entity), values: entity.initialValues)
+    return place(of: row, state: .inserted, isFault: false)
+  }
+
+  /// Registers an object that its class's initializer has made, and lets its class set defaults of its own.
+  func noteNew(_ object: ManagedObject) {
+    registry.add(object)
+    noteInserted(object)
+    if object.entity.hasOwnClass { object.awakeFromInsert() }
+  }
+
   /// Inserts a new object of an entity of this context's model.
   package func insert(_ entity: EntityDescription) throws -> ManagedObject {
     try insert(entity, values: entity.initialValues)
@@ -75,10 +92,14 @@ extension ManagedObjectContext {
   /// Makes a new object with the ID and values given.
   func adopt(_ row: StoreRow) -> ManagedObject {
     let object = make(row, state: .inserted, isFault: false)
+    noteInserted(object)
+    return object
+  }
+
+  private func noteInserted(_ object: ManagedObject) {
     object.isChangePending = true
     changeSet.insert(object)
     notifier.noteInserted(object)
-    return object
   }
 
   /// Makes a new object whose class sets defaults of its own. Those of the given values that differ from the model's defaults
@@ -94,11 +115,14 @@ extension ManagedObjectContext {
 
   /// Makes an object and registers it.
   func make(_ row: StoreRow, state: ManagedObject.State, isFault: Bool) -> ManagedObject {
-    let place = ObjectPlace(
-      confinement: confinement, id: row.id, values: row.values, state: state, isFault: isFault, era: registry.era)
-    let object = row.id.scope.entity.objectClass.init(place)
+    let object = row.id.scope.entity.objectClass.init(place(of: row, state: state, isFault: isFault))
     registry.add(object)
     return object
+  }
+
+  private func place(of row: StoreRow, state: ManagedObject.State, isFault: Bool) -> ObjectPlace {
+    ObjectPlace(
+      confinement: confinement, id: row.id, values: row.values, state: state, isFault: isFault, era: registry.era)
   }
 
   // MARK: Inserting rows without objects

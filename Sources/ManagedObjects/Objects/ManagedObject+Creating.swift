@@ -2,8 +2,9 @@ import Synchronization
 
 /// What a fetch request can return: every ``ManagedObject``.
 ///
-/// The initializers of objects are in an extension of this protocol, because there an initializer returns the object that the
-/// context has made, which is of the class of its entity. In a class it would always make an object of the class it names.
+/// The initializer of an object by its entity is in an extension of this protocol, because there an initializer returns the
+/// object that the context has made, which is of the class of its entity. In a class it would always make an object of the
+/// class it names.
 ///
 /// Source: `NSFetchRequestResult` of Core Data.
 public protocol FetchRequestResult {}
@@ -11,22 +12,6 @@ public protocol FetchRequestResult {}
 extension ManagedObject: FetchRequestResult {}
 
 extension FetchRequestResult where Self: ManagedObject {
-  /// Inserts a new object of the entity whose objects are of this class, with the model's defaults. On the context's queue.
-  ///
-  /// ```swift
-  /// let person = Person(context: context)
-  /// ```
-  ///
-  /// Where it isn't certain that the model has one entity for the class, call ``ManagedObjectContext/insert(_:)-(T.Type)``,
-  /// which throws: here, as in Core Data, the program stops with a message. Source: `init(context:)` of Core Data.
-  public init(context: ManagedObjectContext) {
-    do {
-      self = try context.insert(Self.self)
-    } catch {
-      fatalError("an object of the class \(Self.self) can't be made: \(error)")
-    }
-  }
-
   /// Inserts a new object of an entity, with the model's defaults. On the context's queue.
   ///
   /// The object is of the class that the entity has, also when `ManagedObject` is named. Unlike in Core Data, every object has

@@ -102,6 +102,26 @@ open class ManagedObject {
     era = place.era
   }
 
+  /// Inserts a new object of the entity whose objects are of this class, with the model's defaults. On the context's queue.
+  ///
+  /// ```swift
+  /// let person = Person(context: context)
+  /// ```
+  ///
+  /// Where it isn't certain that the model has one entity for the class, call ``ManagedObjectContext/insert(_:)-(T.Type)``,
+  /// which throws: here, as in Core Data, the program stops with a message. Called through a metatype, it inserts an object of
+  /// the class that the metatype has at run time. Source: `init(context:)` of Core Data.
+  public required convenience init(context: ManagedObjectContext) {
+    let place: ObjectPlace
+    do {
+      place = try context.placeOfNewObject(Self.self)
+    } catch {
+      fatalError("an object of the class \(Self.self) can't be made: \(error)")
+    }
+    self.init(place)
+    context.noteNew(self)
+  }
+
   // MARK: Methods to override
 
   // A subclass calls `super` first in each of them. Objects of entities without a class of their own are never asked.

@@ -88,7 +88,9 @@ struct InspectingTests {
     try context.save()
     #expect(try stack.context().named("Eve", Person.self)?.age == 31)
     #expect(throws: ManagedObjectError.self) { try ada.setPrimitiveValue(.string("x"), forKey: "age") }
-    #expect(throws: ManagedObjectError.self) { try ada.setPrimitiveValue(.null, forKey: "employer") }
+    #expect(throws: ManagedObjectError.self) { try ada.setPrimitiveValue(.string("x"), forKey: "employer") }
+    try ada.setPrimitiveValue(.null, forKey: "employer")
+    #expect(!ada.hasChanges)
   }
 
   @Test(
