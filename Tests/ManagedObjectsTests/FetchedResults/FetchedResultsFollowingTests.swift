@@ -29,6 +29,7 @@ struct FetchedResultsFollowingTests {
   func unknownRows(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let (here, there) = (stack.context(), stack.context())
+    here.announcesChanges = false  // other tests may observe the contexts of the process
     let (young, gone) = (try there.person("Young", age: 10), try there.person("Gone", age: 40))
     try there.save()
     let (controller, list) = try people(here, "age > 20")
