@@ -1,4 +1,4 @@
-// limit DATABASE CSV [without-index]
+// limit DATABASE CSV [without-index|with-reference]
 //
 // The limit of an import into SQLite: the standard load into the table of Lade's store, by a C loop that knows the
 // file's columns and does nothing else: no objects, no validation, no uniqueness checks of its own, no rejects, no
@@ -8,6 +8,9 @@
 // One thread reads and parses, one binds and writes fifty rows per statement, and one copies the log into the file
 // during the load. The writer never waits, so the log isn't bounded as the store's is: it grows with the load. The
 // index is built at the end, or not at all.
+//
+// With a reference, each person also gets the row number of one of 100,000 clubs, at random: an eighth column, with an
+// index of its own. Nothing is read or looked up for it, so what is lost is what SQLite needs to write it.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +23,10 @@
 
 #include "records.h"
 
-enum { piece_size = 1 << 20, pieces = 4, rows_a_statement = 50, rows_a_commit = 10000, columns = 7 };
-enum { commits_a_checkpoint = 15 };
+enum { piece_size = 1 << 20, pieces = 4, rows_a_statement = 50, rows_a_commit = 10000 };
+enum { commits_a_checkpoint = 15, clubs = 100000 };
+
+static int with_reference;
 
 // Pieces go round: `filled` have been parsed, and the rest is free. All is guarded by `lock`, but for the pieces'
 // insides, which belong to the thread whose turn it is.
@@ -113,8 +118,10 @@ static void *checkpoint(void *path) {
 }
 
 static sqlite3_stmt *prepare(sqlite3 *db, int rows) {
-  char sql[2000] = "INSERT OR FAIL INTO Person (id, name, email, age, balance, created, note) VALUES ";
-  for (int row = 0; row < rows; row++) strcat(sql, row == 0 ? "(?,?,?,?,?,?,?)" : ",(?,?,?,?,?,?,?)");
+  char sql[2000] = "INSERT OR FAIL INTO Person (id, name, email, age, balance, created, note";
+  const char *values = with_reference ? ",(?,?,?,?,?,?,?,?)" : ",(?,?,?,?,?,?,?)";
+  strcat(sql, with_reference ? ", club) VALUES " : ") VALUES ");
+  for (int row = 0; row < rows; row++) strcat(sql, row == 0 ? values + 1 : values);
   sqlite3_stmt *statement;
   if (sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) != SQLITE_OK) {
     fail(sql, sqlite3_errmsg(db));
@@ -127,7 +134,7 @@ static void bind_text(sqlite3_stmt *statement, int place, struct text text) {
 }
 
 static void insert(sqlite3 *db, sqlite3_stmt *statement, const struct person *people, int count) {
-  int place = 1;
+  int place = 1, columns = with_reference ? 8 : 7;
   for (const struct person *person = people; person < people + count; person++, place += columns) {
     sqlite3_bind_int64(statement, place, person->id);
     bind_text(statement, place + 1, person->name);
@@ -136,6 +143,10 @@ static void insert(sqlite3 *db, sqlite3_stmt *statement, const struct person *pe
     sqlite3_bind_double(statement, place + 4, person->balance);
     bind_text(statement, place + 5, person->created);
     bind_text(statement, place + 6, person->note);
+    if (with_reference) {
+      // Far from the club of the person before.
+      sqlite3_bind_int64(statement, place + 7, (sqlite3_int64)((unsigned)person->id * 2654435761u % clubs) + 1);
+    }
   }
   if (sqlite3_step(statement) != SQLITE_DONE) fail("insert", sqlite3_errmsg(db));
   sqlite3_reset(statement);
@@ -188,9 +199,11 @@ static void write_people(sqlite3 *db) {
 }
 
 int main(int argc, char **argv) {
-  int is_indexed = argc == 3;
-  if (!is_indexed && (argc != 4 || strcmp(argv[3], "without-index") != 0)) {
-    fprintf(stderr, "usage: limit DATABASE CSV [without-index]\n");
+  const char *mode = argc == 4 ? argv[3] : "";
+  int is_indexed = strcmp(mode, "without-index") != 0;
+  with_reference = strcmp(mode, "with-reference") == 0;
+  if (argc < 3 || argc > 4 || (argc == 4 && is_indexed && !with_reference)) {
+    fprintf(stderr, "usage: limit DATABASE CSV [without-index|with-reference]\n");
     return 64;
   }
   int file = open_file(argv[2]);
@@ -200,6 +213,7 @@ int main(int argc, char **argv) {
           "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 0;"
           "CREATE TABLE Person (id INTEGER PRIMARY KEY, name TEXT, email TEXT, age INTEGER, balance REAL,"
           " created TEXT, note TEXT)");
+  if (with_reference) run(db, "ALTER TABLE Person ADD COLUMN club INTEGER");
 
   for (int place = 0; place < pieces; place++) {
     ring[place].bytes = malloc(piece_size);
@@ -216,6 +230,7 @@ int main(int argc, char **argv) {
   // Sorted in as little as the processor keeps near it, as Lade's store does.
   run(db, "PRAGMA wal_autocheckpoint = 1024; PRAGMA cache_size = -2048");
   if (is_indexed) run(db, "CREATE INDEX Person_email ON Person (email)");
+  if (with_reference) run(db, "CREATE INDEX Person_club ON Person (club)");
   // A commit under FULL waits for the disk, and with it for every commit before.
   run(db, "PRAGMA synchronous = FULL; PRAGMA user_version = 1");
   return 0;
