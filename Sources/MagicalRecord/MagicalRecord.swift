@@ -118,15 +118,15 @@ public enum MagicalRecordError: Error, Sendable, Hashable, CustomStringConvertib
 extension MagicalRecord {
   /// The context of the main queue of the program's stack. Source: `MR_defaultContext`.
   /// - Throws: ``MagicalRecordError/noStack``.
-  public static func defaultContext() throws -> ManagedObjectContext { try currentStack().defaultContext }
+  public static func defaultContext() throws -> ContextQueue { try currentStack().defaultContext }
 
   /// The context that writes for the others in the program's stack; nil without nesting. Source: `MR_rootSavingContext`.
   /// - Throws: ``MagicalRecordError/noStack``.
-  public static func rootSavingContext() throws -> ManagedObjectContext? { try currentStack().rootSavingContext }
+  public static func rootSavingContext() throws -> ContextQueue? { try currentStack().rootSavingContext }
 
   /// A new context of a queue of its own, which saves to where the default context saves to. Source: `MR_context`.
   /// - Throws: ``MagicalRecordError/noStack``.
-  public static func newPrivateContext(name: String? = nil) throws -> ManagedObjectContext {
+  public static func newPrivateContext(name: String? = nil) throws -> ContextQueue {
     try currentStack().newPrivateContext(name: name)
   }
 
@@ -134,8 +134,7 @@ extension MagicalRecord {
   /// Source: `MR_resetDefaultContext`.
   /// - Throws: ``MagicalRecordError/noStack``.
   public static func resetDefaultContext() throws {
-    let context = try defaultContext()
-    context.perform { context.reset() }
+    try defaultContext().perform { context in context.reset() }
   }
 }
 
@@ -145,10 +144,15 @@ extension ManagedObjectContext {
     for object in objects { delete(object) }
   }
 
-  /// The context's name and those above it, for messages. May be read anywhere. Source: `MR_parentChain`.
+  /// The context's name and those above it, for messages. Source: `MR_parentChain`.
+  public var parentChain: String { queue.parentChain }
+}
+
+extension ContextQueue {
+  /// The context's name and those above it, for messages. Source: `MR_parentChain`.
   public var parentChain: String {
     var names: [String] = []
-    var next: ManagedObjectContext? = self
+    var next: ContextQueue? = self
     while let context = next {
       names.append(context.name ?? "without a name")
       next = context.parent
@@ -165,18 +169,21 @@ extension MagicalRecord {
   ///
   /// Threads of a pool outlive their work, so an operation must reset its thread's context at its start and end, as
   /// ``MagicalOperation`` does. Not for asynchronous functions, which change threads.
+  ///
+  /// The compiler keeps objects in a block that is given its context. It doesn't know this one, nor the objects that finders
+  /// without a context return: these are kept on their thread by the check at run time only.
   /// Source: `MR_contextForCurrentThread`.
   /// - Throws: ``MagicalRecordError/noStack``.
   public static func contextForCurrentThread() throws -> ManagedObjectContext {
     let stack = try currentStack()
-    if MainQueue.isCurrent { return stack.defaultContext }
+    if MainQueue.isCurrent { return stack.defaultContext.current }
     let storage = Thread.current.threadDictionary
     if let context = storage[threadKey] as? ManagedObjectContext,
       context.persistentStoreCoordinator === stack.coordinator
     {
       return context
     }
-    let context = stack.newContext(.confinement, name: "thread")
+    let context = stack.newThreadContext()
     storage[threadKey] = context
     log(.verbose, "a context was made for thread \(Thread.current.name ?? "")")
     return context
@@ -262,14 +269,14 @@ extension MagicalRecord {
     _ block: @escaping @Sendable (ManagedObjectContext) throws -> Void,
     completion: ManagedObjectContext.SaveCompletion? = nil
   ) {
-    let context: ManagedObjectContext
+    let queue: ContextQueue
     do {
-      context = try currentStack().newPrivateContext(name: "save")
+      queue = try currentStack().newPrivateContext(name: "save")
     } catch {
       handle(error, "nothing was saved")
       return ManagedObjectContext.complete(.failed(error), completion)
     }
-    context.performAndSave(block, completion: completion)
+    queue.performAndSave(block, completion: completion)
   }
 
   /// Runs a block in a new context and saves its changes up to the store, without blocking a thread.

@@ -37,26 +37,102 @@ public struct MagicalSaveOptions: OptionSet, Sendable {
   public static let synchronously = MagicalSaveOptions(rawValue: 1 << 1)
 }
 
+// A block is given its context, whose methods are these; its queue has them for any thread.
 extension ManagedObjectContext {
   /// Called at a save's end, on the main queue.
   public typealias SaveCompletion = @Sendable (MagicalSaveOutcome) -> Void
 
+  /// Saves this context, one level up, and returns without waiting. See ``ContextQueue/saveOnlySelf(completion:)``.
+  public func saveOnlySelf(completion: SaveCompletion? = nil) { queue.saveOnlySelf(completion: completion) }
+
+  /// Saves this context, one level up. See ``ContextQueue/saveOnlySelfAndWait()``.
+  @discardableResult
+  public func saveOnlySelfAndWait() -> MagicalSaveOutcome { queue.saveOnlySelfAndWait() }
+
+  /// Saves this context and every one above it, and returns without waiting.
+  /// See ``ContextQueue/saveToPersistentStore(completion:)``.
+  public func saveToPersistentStore(completion: SaveCompletion? = nil) {
+    queue.saveToPersistentStore(completion: completion)
+  }
+
+  /// Saves this context and every one above it, and waits for it. See ``ContextQueue/saveToPersistentStoreAndWait()``.
+  @discardableResult
+  public func saveToPersistentStoreAndWait() -> MagicalSaveOutcome { queue.saveToPersistentStoreAndWait() }
+
+  /// Saves with options. See ``ContextQueue/save(_:completion:)``.
+  public func save(_ options: MagicalSaveOptions, completion: SaveCompletion? = nil) {
+    queue.save(options, completion: completion)
+  }
+
+  /// Runs a block in a new child of this context and saves it up to the store. See ``ContextQueue/save(_:completion:)-(_,_)``.
+  public func save(
+    _ block: @escaping @Sendable (ManagedObjectContext) throws -> Void, completion: SaveCompletion? = nil
+  ) {
+    queue.save(block, completion: completion)
+  }
+
+  /// The same, and waits for it. See ``ContextQueue/saveAndWait(_:)``.
+  @discardableResult
+  public func saveAndWait(_ block: @Sendable (ManagedObjectContext) throws -> Void) throws -> Bool {
+    try queue.saveAndWait(block)
+  }
+
+  /// Saves a context that the caller is using, up to the store, without waiting for the contexts above it.
+  func saveFromOwnThread(completion: SaveCompletion?) {
+    // The turn of another chain of saves may come on any thread, where a thread's context can't be saved.
+    guard concurrencyType == .confinement else { return saveToPersistentStore(completion: completion) }
+    let outcome = saveLevel(isTold: completion != nil)
+    guard let parent, outcome.error == nil else { return Self.complete(outcome, completion) }
+    parent.saveUpwards(outcome, isTold: completion != nil) { Self.complete($0, completion) }
+  }
+
+  /// - Parameter isTold: whether the caller receives the error, so that it needn't be logged.
+  fileprivate func saveLevel(isTold: Bool) -> MagicalSaveOutcome {
+    let name = name ?? "without a name"
+    guard hasChanges else {
+      MagicalRecord.log(.warn, "nothing to save in the context \(name)")
+      return .noChanges
+    }
+    do {
+      try save()
+      MagicalRecord.log(.verbose, "the context \(name) was saved")
+      return .saved
+    } catch {
+      MagicalRecord.handle(error, "the context \(name) couldn't be saved", isLogged: !isTold)
+      return .failed(error)
+    }
+  }
+
+  static func complete(_ outcome: MagicalSaveOutcome, _ completion: SaveCompletion?) {
+    guard let completion else { return }
+    DispatchQueue.main.async { completion(outcome) }
+  }
+}
+
+extension ContextQueue {
+  /// Called at a save's end, on the main queue.
+  public typealias SaveCompletion = ManagedObjectContext.SaveCompletion
+
   /// Saves this context, one level up, and returns without waiting. May be called from anywhere.
   /// Source: `MR_saveOnlySelfWithCompletion:`.
   public func saveOnlySelf(completion: SaveCompletion? = nil) {
-    perform { Self.complete(self.saveLevel(isTold: completion != nil), completion) }
+    perform { context in
+      ManagedObjectContext.complete(context.saveLevel(isTold: completion != nil), completion)
+    }
   }
 
   /// Saves this context, one level up, and waits for it. May be called from anywhere.
   /// Source: `MR_saveOnlySelfAndWait`.
   @discardableResult
-  public func saveOnlySelfAndWait() -> MagicalSaveOutcome { performAndWait { saveLevel(isTold: false) } }
+  public func saveOnlySelfAndWait() -> MagicalSaveOutcome {
+    performAndWait { context in context.saveLevel(isTold: false) }
+  }
 
   /// Saves this context and every one above it, each on its own queue, up to the store, and returns without waiting. May
   /// be called from anywhere, also on the main queue.
   /// Source: `MR_saveToPersistentStoreWithCompletion:`.
   public func saveToPersistentStore(completion: SaveCompletion? = nil) {
-    saveUpwards(.noChanges, isTold: completion != nil) { Self.complete($0, completion) }
+    saveUpwards(.noChanges, isTold: completion != nil) { ManagedObjectContext.complete($0, completion) }
   }
 
   /// Saves this context and every one above it, up to the store, and waits for it. May be called from anywhere; on the main queue
@@ -65,7 +141,7 @@ extension ManagedObjectContext {
   @discardableResult
   public func saveToPersistentStoreAndWait() -> MagicalSaveOutcome {
     var outcome = MagicalSaveOutcome.noChanges
-    var next: ManagedObjectContext? = self
+    var next: ContextQueue? = self
     while let context = next {
       outcome = outcome.followed(by: context.saveOnlySelfAndWait())
       if case .failed = outcome { break }
@@ -97,8 +173,8 @@ extension ManagedObjectContext {
     switch (options.contains(.synchronously), options.contains(.parentContexts)) {
     case (false, false): saveOnlySelf(completion: completion)
     case (false, true): saveToPersistentStore(completion: completion)
-    case (true, false): Self.complete(saveOnlySelfAndWait(), completion)
-    case (true, true): Self.complete(saveToPersistentStoreAndWait(), completion)
+    case (true, false): ManagedObjectContext.complete(saveOnlySelfAndWait(), completion)
+    case (true, true): ManagedObjectContext.complete(saveToPersistentStoreAndWait(), completion)
     }
   }
 
@@ -109,7 +185,7 @@ extension ManagedObjectContext {
   public func save(
     _ block: @escaping @Sendable (ManagedObjectContext) throws -> Void, completion: SaveCompletion? = nil
   ) {
-    ManagedObjectContext(.privateQueue, parent: self, name: "save").performAndSave(block, completion: completion)
+    ContextQueue(.privateQueue, parent: self, name: "save").performAndSave(block, completion: completion)
   }
 
   /// Runs a block in a new child of this context, and saves its changes up to the store, without blocking a thread. See
@@ -131,19 +207,19 @@ extension ManagedObjectContext {
   /// - Throws: what the block throws, or the save's error.
   @discardableResult
   public func saveAndWait(_ block: @Sendable (ManagedObjectContext) throws -> Void) throws -> Bool {
-    try ManagedObjectContext(.privateQueue, parent: self, name: "save").performAndSaveAndWait(block)
+    try ContextQueue(.privateQueue, parent: self, name: "save").performAndSaveAndWait(block)
   }
 
   /// Runs a block on this context's queue, and saves it up to the store unless the block throws.
   func performAndSave(
     _ block: @escaping @Sendable (ManagedObjectContext) throws -> Void, completion: SaveCompletion?
   ) {
-    perform {
+    perform { context in
       do {
-        try block(self)
+        try block(context)
       } catch {
         MagicalRecord.handle(error, "the block of a save failed")
-        return Self.complete(.failed(error), completion)
+        return ManagedObjectContext.complete(.failed(error), completion)
       }
       self.saveToPersistentStore(completion: completion)
     }
@@ -152,7 +228,7 @@ extension ManagedObjectContext {
   /// Does what ``performAndSave(_:completion:)`` does, and waits for it.
   func performAndSaveAndWait(_ block: @Sendable (ManagedObjectContext) throws -> Void) throws -> Bool {
     do {
-      try performAndWait { try block(self) }
+      try performAndWait(block)
     } catch {
       MagicalRecord.handle(error, "the block of a save failed")
       throw error
@@ -162,19 +238,10 @@ extension ManagedObjectContext {
     return outcome.didSave
   }
 
-  /// Saves a context that the caller is using, up to the store, without waiting for the contexts above it.
-  func saveFromOwnThread(completion: SaveCompletion?) {
-    // The turn of another chain of saves may come on any thread, where a thread's context can't be saved.
-    guard concurrencyType == .confinement else { return saveToPersistentStore(completion: completion) }
-    let outcome = saveLevel(isTold: completion != nil)
-    guard let parent, outcome.error == nil else { return Self.complete(outcome, completion) }
-    parent.saveUpwards(outcome, isTold: completion != nil) { Self.complete($0, completion) }
-  }
-
-  private func saveUpwards(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
+  fileprivate func saveUpwards(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
     guard let parent, parent.parent != nil else { return saveInTurn(earlier, isTold: isTold, done) }
-    perform {
-      let outcome = earlier.followed(by: self.saveLevel(isTold: isTold))
+    perform { context in
+      let outcome = earlier.followed(by: context.saveLevel(isTold: isTold))
       if case .failed = outcome { return done(outcome) }
       parent.saveUpwards(outcome, isTold: isTold, done)
     }
@@ -188,35 +255,13 @@ extension ManagedObjectContext {
       done(outcome)
     }
     SaveOrder.enter(root) {
-      self.perform {
-        let outcome = earlier.followed(by: self.saveLevel(isTold: isTold))
+      perform { context in
+        let outcome = earlier.followed(by: context.saveLevel(isTold: isTold))
         if case .failed = outcome { return end(outcome) }
-        guard let parent = self.parent else { return end(outcome) }
-        parent.perform { end(outcome.followed(by: parent.saveLevel(isTold: isTold))) }
+        guard let parent else { return end(outcome) }
+        parent.perform { parent in end(outcome.followed(by: parent.saveLevel(isTold: isTold))) }
       }
     }
-  }
-
-  /// - Parameter isTold: whether the caller receives the error, so that it needn't be logged.
-  private func saveLevel(isTold: Bool) -> MagicalSaveOutcome {
-    let name = name ?? "without a name"
-    guard hasChanges else {
-      MagicalRecord.log(.warn, "nothing to save in the context \(name)")
-      return .noChanges
-    }
-    do {
-      try save()
-      MagicalRecord.log(.verbose, "the context \(name) was saved")
-      return .saved
-    } catch {
-      MagicalRecord.handle(error, "the context \(name) couldn't be saved", isLogged: !isTold)
-      return .failed(error)
-    }
-  }
-
-  static func complete(_ outcome: MagicalSaveOutcome, _ completion: SaveCompletion?) {
-    guard let completion else { return }
-    DispatchQueue.main.async { completion(outcome) }
   }
 }
 
@@ -234,27 +279,27 @@ extension MagicalSaveOutcome {
 /// A context pushes its changes into its parent by waiting for the parent's queue. While the parent isn't writing, the
 /// child doesn't wait for the disk. Safe from any thread.
 enum SaveOrder {
-  /// The closures that wait, by the context whose lock is taken. Chains keep their contexts alive, so that no key is reused.
-  private static let waiting = Mutex<[ObjectIdentifier: [@Sendable () -> Void]]>([:])
+  /// The closures that wait, by the context whose lock is taken.
+  private static let waiting = Mutex<[ContextQueue: [@Sendable () -> Void]]>([:])
 
   /// Runs `body` once it holds the lock of `root`, until ``leave(_:)``.
-  static func enter(_ root: ManagedObjectContext, _ body: @escaping @Sendable () -> Void) {
+  static func enter(_ root: ContextQueue, _ body: @escaping @Sendable () -> Void) {
     let isFree = waiting.withLock { waiting in
-      let isFree = waiting[ObjectIdentifier(root)] == nil
-      if isFree { waiting[ObjectIdentifier(root)] = [] } else { waiting[ObjectIdentifier(root)]?.append(body) }
+      let isFree = waiting[root] == nil
+      if isFree { waiting[root] = [] } else { waiting[root]?.append(body) }
       return isFree
     }
     if isFree { body() }
   }
 
   /// Hands the lock of `root` to the closure that has waited longest.
-  static func leave(_ root: ManagedObjectContext) {
+  static func leave(_ root: ContextQueue) {
     let next = waiting.withLock { waiting -> (@Sendable () -> Void)? in
-      guard waiting[ObjectIdentifier(root)]?.isEmpty == false else {
-        waiting[ObjectIdentifier(root)] = nil
+      guard waiting[root]?.isEmpty == false else {
+        waiting[root] = nil
         return nil
       }
-      return waiting[ObjectIdentifier(root)]?.removeFirst()
+      return waiting[root]?.removeFirst()
     }
     next?()
   }

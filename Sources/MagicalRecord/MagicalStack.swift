@@ -31,9 +31,9 @@ public final class MagicalStack: Sendable {
   /// The coordinator at the root.
   public let coordinator: PersistentStoreCoordinator
   /// The context that saves for the others, on a queue of its own; nil without nesting.
-  public let rootSavingContext: ManagedObjectContext?
+  public let rootSavingContext: ContextQueue?
   /// The context of the main queue.
-  public let defaultContext: ManagedObjectContext
+  public let defaultContext: ContextQueue
   private let observation: Observation
 
   /// Opens a store and makes the contexts.
@@ -53,12 +53,12 @@ public final class MagicalStack: Sendable {
     self.coordinator = coordinator
     switch nesting {
     case .savingContext:
-      let root = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "root saving")
+      let root = ContextQueue(.privateQueue, coordinator: coordinator, name: "root saving")
       rootSavingContext = root
-      defaultContext = ManagedObjectContext(.mainQueue, parent: root, name: "default")
+      defaultContext = ContextQueue(.mainQueue, parent: root, name: "default")
     case .none:
       rootSavingContext = nil
-      defaultContext = ManagedObjectContext(.mainQueue, coordinator: coordinator, name: "default")
+      defaultContext = ContextQueue(.mainQueue, coordinator: coordinator, name: "default")
     }
     observation = Observation(defaultContext)
   }
@@ -69,11 +69,15 @@ public final class MagicalStack: Sendable {
   }
 
   /// A new context on a queue of its own, which saves to the same place as the default context.
-  public func newPrivateContext(name: String? = nil) -> ManagedObjectContext { newContext(.privateQueue, name: name) }
+  public func newPrivateContext(name: String? = nil) -> ContextQueue {
+    if let root = rootSavingContext { return ContextQueue(.privateQueue, parent: root, name: name) }
+    return ContextQueue(.privateQueue, coordinator: coordinator, name: name)
+  }
 
-  func newContext(_ type: ManagedObjectContext.ConcurrencyType, name: String?) -> ManagedObjectContext {
-    if let root = rootSavingContext { return ManagedObjectContext(type, parent: root, name: name) }
-    return ManagedObjectContext(type, coordinator: coordinator, name: name)
+  /// A new context of the calling thread, which saves to the same place.
+  func newThreadContext() -> ManagedObjectContext {
+    if let root = rootSavingContext { return ManagedObjectContext(.confinement, parent: root, name: "thread") }
+    return ManagedObjectContext(.confinement, coordinator: coordinator, name: "thread")
   }
 
   /// Merges everything that reaches the store into a context, for as long as the context lives.
@@ -81,14 +85,15 @@ public final class MagicalStack: Sendable {
     // Sendable: constant; NotificationCenter accepts the token on any thread.
     private let token: any NSObjectProtocol
 
-    init(_ context: ManagedObjectContext) {
+    init(_ context: ContextQueue) {
+      let held = WeakContextQueue(context)
       token = NotificationCenter.default.addObserver(
         forName: ManagedObjectContext.didSaveObjectsNotification, object: nil, queue: nil
-      ) { [weak context] note in
-        guard let context, let save = ContextSave(note), note.object as AnyObject? !== context,
+      ) { note in
+        guard let context = held.queue, let save = ContextSave(note), !save.isMade(by: context),
           save.coordinator === context.persistentStoreCoordinator, save.isToStore
         else { return }
-        context.perform { context.mergeChanges(fromContextDidSave: save) }
+        context.perform { context in context.mergeChanges(fromContextDidSave: save) }
       }
     }
 

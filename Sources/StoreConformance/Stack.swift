@@ -7,7 +7,7 @@ final class Stack: Sendable {
   let coordinator: PersistentStoreCoordinator
   let store: PersistentStore
   /// Objects live no longer than their context, and cases write `stack.context().all(…)`.
-  private let contexts = Mutex<[ManagedObjectContext]>([])
+  private let contexts = Mutex<[ContextQueue]>([])
 
   init(_ description: PersistentStoreDescription) throws {
     coordinator = PersistentStoreCoordinator(model: try Self.model())
@@ -17,7 +17,7 @@ final class Stack: Sendable {
   /// A context of the calling thread.
   func context() -> ManagedObjectContext {
     let context = ManagedObjectContext(.confinement, coordinator: coordinator)
-    contexts.withLock { $0.append(context) }
+    contexts.withLock { $0.append(context.queue) }
     return context
   }
 

@@ -32,7 +32,7 @@ extension MagicalStackTests {
     #expect(throws: MigrationError.self) { try MagicalRecord.setupSQLiteStack(model: newer, storeAt: url) }
     let second = try MagicalRecord.setupAutoMigratingStack(model: newer, storeAt: url, nesting: nesting)
     let context = second.newPrivateContext()
-    let names = try context.performAndWait {
+    let names = try context.performAndWait { context in
       try context.fetch(FetchRequest<ManagedObject>(entityName: "Thing")).map { $0.value(forKey: "name") }
     }
     #expect(names == [.string("lamp")])
@@ -56,11 +56,11 @@ extension MagicalStackTests {
   func contexts() async throws {
     MagicalRecord.setLogHandler { _, _ in }
     let stack = try MagicalRecord.setupStackWithInMemoryStore(model: try Self.model("name"))
-    #expect(try MagicalRecord.defaultContext() === stack.defaultContext)
-    #expect(try MagicalRecord.rootSavingContext() === stack.rootSavingContext)
+    #expect(try MagicalRecord.defaultContext() == stack.defaultContext)
+    #expect(try MagicalRecord.rootSavingContext() == stack.rootSavingContext)
     let context = try MagicalRecord.newPrivateContext(name: "work")
     #expect(context.parentChain == "work → root saving")
-    try await context.perform { _ = try context.insert("Thing") }
+    try await context.perform { context in _ = try context.insert("Thing") }
     let levels: [MagicalSaveOptions] = [[.synchronously], [], [.parentContexts], [.parentContexts, .synchronously]]
     var outcomes: [Bool] = []
     for options in levels {

@@ -37,10 +37,10 @@ struct MagicalStackTests {
   @Test("saves a block's changes to the store, and the default context takes them in", arguments: all)
   func save(_ kind: StoreKind, _ nesting: MagicalStack.Nesting) async throws {
     try await withStack(kind, nesting) { stack in
-      let id = try await stack.defaultContext.perform {
-        let ada = try Person.createEntity(in: stack.defaultContext)
+      let id = try await stack.defaultContext.perform { defaultContext in
+        let ada = try Person.createEntity(in: defaultContext)
         ada.name = "Ada"
-        #expect(stack.defaultContext.saveToPersistentStoreAndWait().didSave)
+        #expect(defaultContext.saveToPersistentStoreAndWait().didSave)
         return ada.objectID
       }
       let saved = try await MagicalRecord.save { context in
@@ -48,10 +48,12 @@ struct MagicalStackTests {
       }
       #expect(saved)
       // The merge was queued before the save's end was announced.
-      let age = try await stack.defaultContext.perform { (stack.defaultContext.object(with: id) as? Person)?.age }
+      let age = await stack.defaultContext.perform { context in
+        (context.object(with: id) as? Person)?.age
+      }
       #expect(age == 36)
-      let fresh = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-      #expect(try await fresh.perform { try Person.findAll(in: fresh).map(\.age) } == [36])
+      let fresh = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+      #expect(try await fresh.perform { fresh in try Person.findAll(in: fresh).map(\.age) } == [36])
     }
   }
 
@@ -59,13 +61,13 @@ struct MagicalStackTests {
   func blockOfAContext(_ kind: StoreKind, _ nesting: MagicalStack.Nesting) async throws {
     try await withStack(kind, nesting) { stack in
       let context = stack.newPrivateContext(name: "outer")
-      try await context.perform { try Person.createEntity(in: context).name = "Ada" }
+      try await context.perform { context in try Person.createEntity(in: context).name = "Ada" }
       #expect(try await context.save { try Person.createEntity(in: $0).name = "Bo" })
       #expect(try context.saveAndWait { try Person.findFirst(by: "name", with: "Bo", in: $0)?.age = 20 })
       #expect(try await context.save { _ in } == false)
       await #expect(throws: Refused.self) { try await context.save { _ in throw Refused() } }
-      let fresh = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-      let found = try await fresh.perform {
+      let fresh = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+      let found = try await fresh.perform { fresh in
         try Person.findAll(sortedBy: "name", in: fresh).map { [$0.name, "\($0.age ?? 0)"] }
       }
       #expect(found == [["Ada", "0"], ["Bo", "20"]])
@@ -86,8 +88,8 @@ struct MagicalStackTests {
       #expect(await outcome { _ in throw Refused() }.error is Refused)
       #expect(await outcome { try Person.createEntity(in: $0).name = nil }.error is ManagedObjectError)
       guard case .noChanges = await outcome({ _ in }) else { throw Refused() }
-      let fresh = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-      #expect(try await fresh.perform { try Person.findAll(in: fresh).map(\.name) } == ["Ada"])
+      let fresh = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+      #expect(try await fresh.perform { fresh in try Person.findAll(in: fresh).map(\.name) } == ["Ada"])
     }
   }
 
@@ -98,8 +100,8 @@ struct MagicalStackTests {
       #expect(Company.defaultBatchSize == 0)
       Person.defaultBatchSize = 50
       #expect(Company.defaultBatchSize == 50)
-      let size = try await stack.defaultContext.perform {
-        try Person.requestAll(sortedBy: "name", in: stack.defaultContext).fetchBatchSize
+      let size = try await stack.defaultContext.perform { defaultContext in
+        try Person.requestAll(sortedBy: "name", in: defaultContext).fetchBatchSize
       }
       #expect(size == 50)
     }
@@ -142,14 +144,14 @@ struct MagicalStackTests {
   func levels(_ kind: StoreKind) async throws {
     try await withStack(kind) { stack in
       let context = stack.newPrivateContext()
-      try await context.perform { try Person.createEntity(in: context).name = "Ada" }
+      try await context.perform { context in try Person.createEntity(in: context).name = "Ada" }
       #expect(context.saveOnlySelfAndWait().didSave)
-      let store = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-      #expect(try await store.perform { try Person.countOfEntities(in: store) } == 0)
+      let store = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+      #expect(try await store.perform { store in try Person.countOfEntities(in: store) } == 0)
       #expect(!context.saveOnlySelfAndWait().didSave)
       // The level above has the changes still: what is saved upwards isn't only the context's own.
       #expect(try await context.saveToPersistentStore())
-      #expect(try await store.perform { try Person.countOfEntities(in: store) } == 1)
+      #expect(try await store.perform { store in try Person.countOfEntities(in: store) } == 1)
       #expect(try await context.saveToPersistentStore() == false)
     }
   }
@@ -159,13 +161,13 @@ struct MagicalStackTests {
     try await withStack(kind, nesting) { stack in
       await withCheckedContinuation { continuation in
         DispatchQueue.main.async {
-          #expect((try? MagicalRecord.contextForCurrentThread()) === stack.defaultContext)
+          #expect((try? MagicalRecord.contextForCurrentThread())?.queue == stack.defaultContext)
           continuation.resume()
         }
       }
       try await onThread {
         let context = try MagicalRecord.contextForCurrentThread()
-        #expect(context !== stack.defaultContext)
+        #expect(context.queue != stack.defaultContext)
         #expect(try MagicalRecord.contextForCurrentThread() === context)
         try Person.createEntity().name = "unsaved"
         #expect(try Person.countOfEntities() == 1)

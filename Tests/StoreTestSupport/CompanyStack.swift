@@ -23,7 +23,7 @@ package final class CompanyStack: Sendable {
   /// Makes the store fail.
   package let breaker = Breaker()
   /// Objects live no longer than their context, and tests write `stack.context().all(…)`.
-  private let contexts = Mutex<[ManagedObjectContext]>([])
+  private let contexts = Mutex<[ContextQueue]>([])
 
   package init(_ kind: StoreKind, model: ManagedObjectModel = CompanyModel.model) throws {
     let directory: ScratchDirectory?
@@ -51,7 +51,7 @@ package final class CompanyStack: Sendable {
   /// A context of the calling thread.
   package func context(_ name: String? = nil) -> ManagedObjectContext {
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: name)
-    contexts.withLock { $0.append(context) }
+    contexts.withLock { $0.append(context.queue) }
     return context
   }
 

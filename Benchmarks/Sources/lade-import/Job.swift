@@ -17,12 +17,12 @@ struct Job {
   func run() async throws -> FileImport.Result {
     let coordinator = PersistentStoreCoordinator(model: try model.make())
     try coordinator.addPersistentStore(.sqlite(at: URL(fileURLWithPath: database)))
-    let main = ManagedObjectContext(.mainQueue, coordinator: coordinator, name: "main")
+    let main = ContextQueue(.mainQueue, coordinator: coordinator, name: "main")
     let follower = NotificationCenter.default.addObserver(
       forName: ManagedObjectContext.didSaveObjectsNotification, object: nil, queue: nil
     ) { notification in
       guard let save = ContextSave(notification) else { return }
-      main.perform { main.mergeChanges(fromContextDidSave: save) }
+      main.perform { main in main.mergeChanges(fromContextDidSave: save) }
     }
     defer { NotificationCenter.default.removeObserver(follower) }
     var load = FileImport(into: entity, of: coordinator)

@@ -38,8 +38,8 @@ enum Items {
 
   /// Creates the file that both sides read, with items in a hundred boxes.
   static func prepare(_ file: String, count: Int) throws {
-    let context = ManagedObjectContext(.privateQueue, coordinator: try coordinator(file))
-    try context.performAndWait {
+    let context = ContextQueue(.privateQueue, coordinator: try coordinator(file))
+    try context.performAndWait { context in
       let boxes = try (0..<100).map { rank in
         let box = try context.insert("Box")
         try box.setValue(.int(Int64(rank)), forKey: "rank")

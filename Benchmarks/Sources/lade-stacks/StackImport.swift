@@ -52,7 +52,7 @@ struct StackImport: Sendable {
     while number < count {
       let end = every > 0 ? min(count, number + every) : count
       let range = number..<end
-      try context.performAndWait {
+      try context.performAndWait { context in
         for number in range { try insert(number, into: context) }
         try context.save()
         context.reset()
@@ -62,7 +62,7 @@ struct StackImport: Sendable {
     }
     try writes.finish()
     // Merges that wait belong to the import; what the view context is given to do comes after them.
-    container.viewContext.performAndWait {}
+    container.viewContext.performAndWait { _ in }
   }
 
   private func insert(_ number: Int, into context: ManagedObjectContext) throws {
@@ -76,8 +76,10 @@ struct StackImport: Sendable {
 
   /// How many objects the store holds.
   func stored() throws -> Int {
-    let context = ManagedObjectContext(.privateQueue, coordinator: container.persistentStoreCoordinator)
-    return try context.performAndWait { try context.count(for: FetchRequest<ManagedObject>(entityName: "Stop")) }
+    let context = ContextQueue(.privateQueue, coordinator: container.persistentStoreCoordinator)
+    return try context.performAndWait { context in
+      try context.count(for: FetchRequest<ManagedObject>(entityName: "Stop"))
+    }
   }
 }
 
@@ -88,7 +90,7 @@ private final class Writes: Sendable {
   private let places = DispatchSemaphore(value: 4)
   private let failure = Mutex<(any Error)?>(nil)
 
-  func start(_ context: ManagedObjectContext) {
+  func start(_ context: ContextQueue) {
     places.wait()
     group.enter()
     Task {

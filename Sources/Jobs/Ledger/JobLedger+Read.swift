@@ -5,8 +5,7 @@ extension JobLedger {
   /// The job of that number, read on the reader's queue.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
   func read(_ id: Int64, withTransitions: Bool) async throws -> Job {
-    let context = reader
-    return try await context.perform {
+    return try await reader.perform { context in
       let objectID = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: id)
       // By fetching, because an object without other references then takes the store's values.
       let request = FetchRequest<JobRecord>(
@@ -30,8 +29,7 @@ extension JobLedger {
 
   /// The jobs that pass a filter, read on the reader's queue.
   func read(_ filter: JobFilter) async throws -> [Job] {
-    let context = reader
-    return try await context.perform {
+    return try await reader.perform { context in
       try context.fetch(filter.request(context.persistentStoreCoordinator)).map { try $0.snapshot() }
     }
   }

@@ -152,8 +152,7 @@ extension JobLedger {
 
   /// Batches, the newest first, read on the reader's queue.
   func batches(before: Int64?, limit: Int) async throws -> [Batch] {
-    let context = reader
-    return try await context.perform {
+    return try await reader.perform { context in
       let coordinator = context.persistentStoreCoordinator
       let bound = try before.map { try coordinator.managedObjectID(entity: QueueModel.batch, number: $0) }
       let request = FetchRequest<BatchRecord>(
@@ -166,8 +165,7 @@ extension JobLedger {
 
   /// A batch with the numbers of its first jobs and the sum of their progress, read on the reader's queue.
   func batch(_ number: Int64, jobs limit: Int) async throws -> Batch {
-    let context = reader
-    return try await context.perform {
+    return try await reader.perform { context in
       let id = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.batch, number: number)
       let request = FetchRequest<BatchRecord>(
         entityName: QueueModel.batch, predicate: .comparison(.evaluatedObject, .equal, .constant(.object(id))),

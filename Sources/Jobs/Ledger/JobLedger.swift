@@ -38,12 +38,14 @@ final class JobLedger: Sendable {
   /// The number of changes after which the context forgets its objects, which bounds its memory.
   private static let changesKept = 1000
 
-  /// Makes all changes.
-  let context: ManagedObjectContext
+  /// The queue of the context that makes all changes.
+  let queue: ContextQueue
+  /// That context, for code that runs on its queue already.
+  var context: ManagedObjectContext { queue.current }
   /// Merges what the ledger saves, on the main queue, for those that follow the queue's objects.
-  let mainContext: ManagedObjectContext
+  let mainContext: ContextQueue
   /// Answers all reads of others. It has a queue of its own, because reading the disk stays off the main queue.
-  let reader: ManagedObjectContext
+  let reader: ContextQueue
   private let now: @Sendable () -> Date
   /// How long a job that failed waits; from the next turn on.
   let backoff: Mutex<Backoff>
@@ -77,15 +79,15 @@ final class JobLedger: Sendable {
   }
 
   init(coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff) {
-    context = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "jobs.ledger")
-    mainContext = ManagedObjectContext(
+    queue = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.ledger")
+    mainContext = ContextQueue(
       .mainQueue, mergingSavesOf: coordinator, name: "jobs.main", needsRows: false)
     // It reads what is committed, so whoever has an answer to a change reads at least that.
-    reader = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "jobs.reader")
+    reader = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.reader")
     self.now = now
     self.backoff = Mutex(backoff)
     // The queue has no other writer, and turns look up the same jobs again and again: their rows needn't be read each time.
-    context.performAndWait { [context] in context.retainsRegisteredObjects = true }
+    queue.performAndWait { context in context.retainsRegisteredObjects = true }
   }
 
   func observe(_ observer: any LedgerObserver) { self.observer.withLock { $0.value = observer } }
@@ -103,7 +105,7 @@ final class JobLedger: Sendable {
       return !line.isTurnComing
     }
     guard isFirst else { return }
-    if waits { context.performAndWait { takeTurn() } } else { context.perform { self.takeTurn() } }
+    if waits { queue.performAndWait { _ in takeTurn() } } else { queue.perform { _ in self.takeTurn() } }
   }
 
   /// Puts requests in line, one after the other, and returns their answers once all have one.
@@ -167,7 +169,7 @@ final class JobLedger: Sendable {
       line.isTurnComing = !line.requests.isEmpty
       return (taken, isMore: line.isTurnComing)
     }
-    if requests.isMore { context.perform { self.takeTurn() } }
+    if requests.isMore { queue.perform { _ in self.takeTurn() } }
     answer(requests.0)
     letGo()
     observer.withLock { $0.value }?.ledgerDidEndTurn()

@@ -51,7 +51,7 @@ final class JobPruner: Sendable {
 
   /// The same, as soon as the ledger's queue comes to it.
   func pruneSoon(_ subject: any Subject) {
-    ledger.context.perform { self.prune(subject) }
+    ledger.queue.perform { _ in self.prune(subject) }
   }
 
   /// Prunes when the number of ended jobs exceeds the limit by a tenth, so that it doesn't happen after each end.
@@ -69,7 +69,7 @@ final class JobPruner: Sendable {
   /// Cancels the timer, and waits for a turn that is under way, of a queue that may not be pruned any more.
   func stop() async {
     await withCheckedContinuation { continuation in
-      ledger.context.perform { continuation.resume() }
+      ledger.queue.perform { _ in continuation.resume() }
     }
     timer.cancel()
   }
@@ -87,7 +87,7 @@ final class JobPruner: Sendable {
     let retention = subject.retention
     do {
       if try pruneByAge(subject, retention) || pruneByCount(subject, retention) {
-        ledger.context.perform { self.pruneSome(subject) }
+        ledger.queue.perform { _ in self.pruneSome(subject) }
         return
       }
       for (state, age) in retention.age {

@@ -36,7 +36,7 @@ extension JobQueue {
   ) async throws {
     let lanes = try Self.checked(new.lanes)
     try check(new.schedules, lanes: Array(lanes.keys))
-    try await ledger.context.perform {
+    try await ledger.queue.perform { _ in
       let before = Set(self.lanes.keys)
       let counts = try self.loadCounts()
       try Self.check(before.subtracting(lanes.keys), areDone: counts)
@@ -153,7 +153,7 @@ extension JobQueue {
     guard let known = lanes[lane] else { throw JobQueueError.unknownLane(lane, known: Array(lanes.keys)) }
     let setting = try await ledger.set(lane, change)
     logger.notice("lane \(lane): \(what)", metadata: ["lane": "\(lane)"])
-    try await ledger.context.perform {
+    try await ledger.queue.perform { _ in
       // A later setting may have been written already.
       let latest = try self.ledger.laneSettings()[lane] ?? setting
       self.state.apply(latest, to: known.name)

@@ -69,7 +69,7 @@ package final class JobQueue: Sendable {
   }
 
   /// The context on the main queue that follows what the queue writes. Its objects are ``JobRecord`` and ``TransitionRecord``.
-  package var mainContext: ManagedObjectContext { ledger.mainContext }
+  package var mainContext: ContextQueue { ledger.mainContext }
 
   /// What happens to jobs from now on: every transition and all progress. A slow listener gets only the
   /// newest of each job, and of no more than `capacity` jobs. The stream ends when the queue has been drained.
@@ -82,7 +82,7 @@ extension JobQueue {
   /// Rescues the jobs that an earlier process left running, and begins to run jobs.
   /// - Throws: ``JobQueueError/startedBefore``, ``JobQueueError/invalidSchedule(_:_:)``, or the store's error; nothing runs then, and it may be started again.
   package func start() async throws {
-    try await ledger.context.perform {
+    try await ledger.queue.perform { _ in
       guard !self.state.isStarted else { throw JobQueueError.startedBefore }
       try self.check(self.scheduleRunner.schedules, lanes: self.lanesNow)
       try self.scheduleRunner.begin(for: self)
@@ -142,7 +142,7 @@ extension JobQueue {
   func wake(at time: Date) {
     timer.arm(time) { [weak self] in
       guard let self else { return }
-      ledger.context.perform { self.wakeUp() }
+      ledger.queue.perform { _ in self.wakeUp() }
     }
   }
 
@@ -169,7 +169,7 @@ extension JobQueue {
     state.beginDrain()
     // A claim that is under way ends first, so its operation is asked to stop, too.
     await withCheckedContinuation { continuation in
-      ledger.context.perform { continuation.resume() }
+      ledger.queue.perform { _ in continuation.resume() }
     }
     for operation in state.operations { operation.drain() }
     let quiet = Latch()
@@ -218,7 +218,7 @@ extension JobQueue {
   /// How many jobs there are, by lane and state. Costs the same with a million.
   package func counts() async throws -> JobCounts {
     if let counts = state.counts { return counts }
-    return try await ledger.context.perform { try self.loadCounts() }
+    return try await ledger.queue.perform { _ in try self.loadCounts() }
   }
 
   /// Counts once; later commits adjust the counts. On the ledger's queue.
@@ -287,7 +287,7 @@ extension JobQueue {
     let job = try await job(id)
     guard job.state.isEnded else { return nil }
     // The main context may have merged the commit before the queue has done what follows from it.
-    try await ledger.context.perform {}
+    await ledger.queue.perform { _ in }
     return state.isSettling(id) ? nil : job
   }
 }
@@ -330,10 +330,10 @@ extension JobQueue {
     arrived: @escaping @Sendable (ProbeStation) -> Void, finished: @escaping @Sendable ((any Error)?) -> Void
   ) {
     arrived(.store)
-    ledger.context.perform { [ledger, lanes] in
+    ledger.queue.perform { [lanes] context in
       do {
         let request = FetchRequest<JobRecord>(entityName: "Job", fetchLimit: 1)
-        _ = try ledger.context.count(for: request)
+        _ = try context.count(for: request)
       } catch {
         return finished(error)
       }

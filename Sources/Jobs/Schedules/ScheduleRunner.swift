@@ -105,13 +105,12 @@ final class ScheduleRunner: Sendable {
   /// - Throws: the store's error.
   func snapshots() async throws -> [Schedule] {
     let due = due.withLock { $0 }
-    let (ledger, context) = (ledger, ledger.reader)
-    return try await context.perform {
+    return try await ledger.reader.perform { context in
       let rows = try context.fetch(FetchRequest<ScheduleRecord>(entityName: QueueModel.schedule))
       return try due.schedules.map { schedule in
         let row = rows.first { $0.name == schedule.name }
         let zones = schedule.calendar.map(\.zone.name)
-        let last = try row?.lastOrigin.flatMap { try ledger.lastJob($0) }
+        let last = try row?.lastOrigin.flatMap { try JobLedger.lastJob($0, in: context) }
         return Schedule(
           name: schedule.name, kind: schedule.submission.kind, calendar: schedule.calendar.map(\.normalized),
           timeZones: zones.enumerated().filter { zones.firstIndex(of: $1) == $0 }.map(\.element),
@@ -193,11 +192,13 @@ extension JobLedger {
     return try job.snapshot()
   }
 
-  /// The job that a schedule made, read in the reader, where the caller is.
-  fileprivate func lastJob(_ origin: String) throws -> (id: Int64, state: JobState)? {
+  /// The job that a schedule made.
+  fileprivate static func lastJob(_ origin: String, in context: ManagedObjectContext) throws -> (
+    id: Int64, state: JobState
+  )? {
     let request = FetchRequest<JobRecord>(
       entityName: QueueModel.job, predicate: .equal(JobRecord.Key.origin.name, .string(origin)), fetchLimit: 1)
-    guard let job = try reader.fetch(request).first, let state = job.jobState else { return nil }
+    guard let job = try context.fetch(request).first, let state = job.jobState else { return nil }
     return (job.objectID.number, state)
   }
 }

@@ -78,9 +78,9 @@ extension DaemonBackend {
   func reading<T: Sendable>(
     _ store: DataStores.Store, by peer: Peer?, _ body: @escaping @Sendable (ManagedObjectContext) throws -> T
   ) async throws -> T {
-    let context = ManagedObjectContext(.privateQueue, coordinator: store.coordinator, name: "control")
+    let queue = ContextQueue(.privateQueue, coordinator: store.coordinator, name: "control")
     return try await limit(of: peer).reading { interruption in
-      try await context.perform { try interruption.limit { try body(context) } }
+      try await queue.perform { context in try interruption.limit { try body(context) } }
     }
   }
 

@@ -154,7 +154,7 @@ final class DaemonJobEvents: JobQueueDelegate {
     upkeep.noteWork()
     if operations.replacesContent(job.kind), let store = job.store {
       standing.end(of: store)
-      try await stores[store]?.main.reset()
+      await stores[store]?.main.reset()
     }
     try await bridge.finished(job)
   }

@@ -8,15 +8,11 @@ import Synchronization
 
 /// The standing queries of a daemon. Safe from any thread.
 final class StandingQueries: Sendable {
-  private struct WeakContext {
-    weak var value: ManagedObjectContext?
-  }
-
   private struct WeakQuery {
     weak var value: StandingQuery?
   }
 
-  private let feeds = Mutex<[String: WeakContext]>([:])
+  private let feeds = Mutex<[String: WeakContextQueue]>([:])
   private let queries = Mutex<[String: [WeakQuery]]>([:])
 
   /// Ends the queries of a store whose content was replaced, which no save says. Later queries share no object with them.
@@ -35,11 +31,11 @@ final class StandingQueries: Sendable {
     try ObjectColumns.check(query.sort, of: entity)
     try columns.refuseCounts(query.sort, of: entity)
     let request = try Self.request(query)
-    let context = feed(of: store)
+    let feed = feed(of: store)
     // What was saved before the fetch isn't announced as a change after it.
-    try await store.main.catchUp()
+    await store.main.catchUp()
     return try await limit.reading { interruption in
-      try await context.perform {
+      try await feed.perform { context in
         try self.begin(StandingQuery(query, columns, request, in: context, limit), of: store, interruption)
       }
     }
@@ -57,12 +53,12 @@ final class StandingQueries: Sendable {
     return try standing.events(interruption)
   }
 
-  private func feed(of store: DataStores.Store) -> ManagedObjectContext {
+  private func feed(of store: DataStores.Store) -> ContextQueue {
     feeds.withLock { feeds in
       let name = store.configuration.name
-      if let feed = feeds[name]?.value, feed.persistentStoreCoordinator === store.coordinator { return feed }
+      if let feed = feeds[name]?.queue, feed.persistentStoreCoordinator === store.coordinator { return feed }
       let feed = store.main.makeFeed(name: "watch \(name)")
-      feeds[name] = WeakContext(value: feed)
+      feeds[name] = WeakContextQueue(feed)
       return feed
     }
   }

@@ -10,7 +10,7 @@ final class StandingQuery: @unchecked Sendable {
 
   private let query: WatchQuery
   private let columns: ObjectColumns
-  private let context: ManagedObjectContext
+  private let queue: ContextQueue
   /// How long the first fetch, and each examination of what was saved, may take.
   private let limit: QueryLimit
   /// Whether the stream has no reader any more.
@@ -29,7 +29,7 @@ final class StandingQuery: @unchecked Sendable {
     self.limit = limit
     self.query = query
     self.columns = columns
-    self.context = context
+    queue = context.queue
     let (stream, continuation) = AsyncStream<WatchEvent>.makeStream()
     self.stream = stream
     self.continuation = continuation
@@ -64,7 +64,7 @@ final class StandingQuery: @unchecked Sendable {
     // The closure retains the query until the stream is released; the controller is released on the context's queue.
     continuation.onTermination = { _ in
       self.isReleased.store(true, ordering: .relaxed)
-      self.context.perform { self.end() }
+      self.queue.perform { _ in self.end() }
     }
     return stream
   }

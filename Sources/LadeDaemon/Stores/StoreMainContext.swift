@@ -18,7 +18,7 @@ import ManagedObjects
 
 /// The main context of one open store, with the measurements of its merges. Safe from any thread.
 final class StoreMainContext: Sendable {
-  let context: ManagedObjectContext
+  let context: ContextQueue
   /// Measures the merges of the main context.
   let merges: MergeMeter
   /// Measures the merges of the feeds.
@@ -30,12 +30,12 @@ final class StoreMainContext: Sendable {
     of coordinator: PersistentStoreCoordinator, name: String, continuing former: StoreMainContext? = nil
   ) {
     self.init(
-      ManagedObjectContext(.mainQueue, mergingSavesOf: coordinator, name: "main \(name)", needsRows: false),
+      ContextQueue(.mainQueue, mergingSavesOf: coordinator, name: "main \(name)", needsRows: false),
       continuing: former)
   }
 
   /// Measures a context of the main queue that merges automatically.
-  init(_ context: ManagedObjectContext, continuing former: StoreMainContext? = nil) {
+  init(_ context: ContextQueue, continuing former: StoreMainContext? = nil) {
     self.context = context
     merges = former?.merges ?? MergeMeter()
     feedMerges = former?.feedMerges ?? MergeMeter()
@@ -45,19 +45,19 @@ final class StoreMainContext: Sendable {
   }
 
   /// A context with a queue of its own that merges what the main context has merged, from now on.
-  func makeFeed(name: String) -> ManagedObjectContext {
-    let feed = ManagedObjectContext(
+  func makeFeed(name: String) -> ContextQueue {
+    let feed = ContextQueue(
       .privateQueue, mergingSavesOf: context.persistentStoreCoordinator, through: context, name: name)
     feed.didMergeSaves = { [feedMerges] in feedMerges.note($0) }
     return feed
   }
 
   /// Waits until the main context has merged and passed on what has been saved so far.
-  func catchUp() async throws { try await context.perform {} }
+  func catchUp() async { await context.perform { _ in } }
 
   /// Forgets every object, because the content of the store was replaced, which no save says.
-  func reset() async throws {
-    try await context.perform { [context, merges] in
+  func reset() async {
+    await context.perform { [merges] context in
       context.reset()
       merges.noteReset()
     }

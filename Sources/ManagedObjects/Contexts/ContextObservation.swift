@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Delivers a context's notifications to a handler until it is cancelled or released. Safe from any thread.
 public final class ContextObservation: @unchecked Sendable {
@@ -37,7 +37,26 @@ extension ManagedObjectContext {
 
   /// Calls `handler` on this context's queue with each of its saves, for as long as the result is kept.
   public func observeSaves(_ handler: @escaping @Sendable (ContextSave) -> Void) -> ContextObservation {
-    ContextObservation(AnnouncedName.didSave.name, of: self) { note in
+    queue.observeSaves(handler)
+  }
+
+  /// The saves that this context makes from now on. See ``ContextQueue/saves``.
+  public var saves: AsyncStream<ContextSave> { queue.saves }
+}
+
+extension ContextQueue {
+  /// Calls `handler` on the context's queue with each of its notifications of a name, for as long as the result is kept.
+  ///
+  /// Code of the context's queue can also name the context as the `object` of an observer.
+  public func observe(
+    _ name: Notification.Name, _ handler: @escaping @Sendable (Notification) -> Void
+  ) -> ContextObservation {
+    ContextObservation(name, of: uncheckedContext, handler)
+  }
+
+  /// Calls `handler` on this context's queue with each of its saves, for as long as the result is kept.
+  public func observeSaves(_ handler: @escaping @Sendable (ContextSave) -> Void) -> ContextObservation {
+    observe(AnnouncedName.didSave.name) { note in
       if let save = ContextSave(note) { handler(save) }
     }
   }

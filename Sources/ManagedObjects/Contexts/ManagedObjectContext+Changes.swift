@@ -303,7 +303,7 @@ extension ManagedObjectContext {
     guard id.isTemporaryID else { return coordinator.persistentStore(for: id) }
     if let store = changeSet.assignments[id] { return store }
     // A child may know a new object of its parent.
-    if let parent { return parent.readForChild { parent.store(of: parent.registry.currentID(id)) } }
+    if let parent { return parent.readForChild { parent in parent.store(of: parent.registry.currentID(id)) } }
     return coordinator.map.stores(of: id.entity, includesSubentities: false).first
   }
 

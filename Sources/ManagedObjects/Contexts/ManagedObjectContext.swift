@@ -20,15 +20,12 @@ import Synchronization
 
 /// A scratch pad of objects over a coordinator or a parent context: it fetches, tracks changes, and saves them.
 ///
-/// A context belongs to a queue (see ``ConcurrencyType``). It and its objects are touched there only, which every access
-/// checks. The context itself may be passed around: ``perform(_:)-(()->Void)`` and
-/// ``performAndWait(_:)`` bring work to it from anywhere.
+/// A context belongs to a queue (see ``ConcurrencyType``). It and its objects are touched there only, which the compiler keeps
+/// and every access checks. Neither is `Sendable`: what is passed around is the context's ``queue``, a ``ContextQueue``, whose
+/// `perform` and `performAndWait` bring work to the context from anywhere.
 ///
 /// Source: Core Data's `NSManagedObjectContext`.
-public final class ManagedObjectContext: @unchecked Sendable {
-  // Sendable: everything mutable is touched on the context's queue only, which `confinement.check()` enforces; the rest is
-  // constant or locks itself.
-
+public final class ManagedObjectContext {
   /// Where a context's work runs: Core Data's `NSManagedObjectContextConcurrencyType`.
   public enum ConcurrencyType: Sendable {
     /// On the main queue.
@@ -39,15 +36,25 @@ public final class ManagedObjectContext: @unchecked Sendable {
     case confinement
   }
 
+  /// The type of a context that belongs to the thread that makes it.
+  public enum ThreadConfinement: Sendable {
+    /// As ``ConcurrencyType/confinement``.
+    case confinement
+  }
+
   // MARK: Constant, and safe from any thread
 
   /// Where the context's work runs.
   public let concurrencyType: ConcurrencyType
+  /// The context's queue, which may be passed around. Safe from any thread.
+  public var queue: ContextQueue { ContextQueue(of: self) }
   /// Identifies the context to objects that outlive it.
   let identity = ContextIdentity()
   private let labels: Mutex<Labels>
   let confinement: QueueConfinement
-  let queue: DispatchQueue?
+  let dispatchQueue: DispatchQueue?
+  /// Runs actors on the private queue of the context; nil without one.
+  private(set) var executor: ContextExecutor?
   /// Passes permanent IDs to the children. Children come and go on any thread.
   let children = ChildContexts()
   /// The children that merge by themselves what this context saves and merges.
@@ -59,7 +66,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   // MARK: Set once, before the first use
 
-  private var base: (coordinator: PersistentStoreCoordinator, parent: ManagedObjectContext?)
+  private var base: (coordinator: PersistentStoreCoordinator, parent: ContextQueue?)
   /// Permanent IDs that the parent has given to objects of this context; nil without a parent.
   private(set) var promotions: PromotedIDs?
 
@@ -72,11 +79,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
     set { attach(to: newValue, nil, newValue) }
   }
 
-  /// The context that this one saves into; nil when it saves to the coordinator. A context that was made by
+  /// The queue of the context that this one saves into; nil when it saves to the coordinator. A context that was made by
   /// ``init(_:name:transactionAuthor:)`` gets it once, before its first use, in place of a coordinator.
   ///
   /// Source: `parent` of Core Data.
-  public var parent: ManagedObjectContext? {
+  public var parent: ContextQueue? {
     get { base.parent }
     set {
       guard let newValue else {
@@ -172,8 +179,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
   ///
   /// Source: `init(concurrencyType:)` of Core Data.
   public convenience init(
-    _ concurrencyType: ConcurrencyType, name: String? = nil, transactionAuthor: String? = nil
+    _ confinement: ThreadConfinement, name: String? = nil, transactionAuthor: String? = nil
   ) {
+    self.init(type: .confinement, name: name, transactionAuthor: transactionAuthor)
+  }
+
+  convenience init(type concurrencyType: ConcurrencyType, name: String?, transactionAuthor: String?) {
     let none = PersistentStoreCoordinator.none
     self.init(
       concurrencyType, coordinator: none, parent: nil, source: none, name: name, transactionAuthor: transactionAuthor)
@@ -181,35 +192,56 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Gives the context its coordinator or parent.
   private func attach(
-    to coordinator: PersistentStoreCoordinator, _ parent: ManagedObjectContext?, _ source: any ObjectSource
+    to coordinator: PersistentStoreCoordinator, _ parent: ContextQueue?, _ source: any ObjectSource
   ) {
-    if base.coordinator === coordinator, base.parent === parent { return }
+    if base.coordinator === coordinator, base.parent == parent { return }
     let none = PersistentStoreCoordinator.none
     precondition(
       base.coordinator === none && base.parent == nil,
       "the coordinator or parent of a context is set once, before its first use: make another context")
-    let follows = none.followers.contains(self)
-    if follows { none.followers.remove(self) }
+    let follows = none.followers.contains(queue)
+    if follows { none.followers.remove(queue) }
     base = (coordinator, parent)
     rowSource.attach(to: source, coordinator: coordinator)
     promotions = parent.map { $0.children.add() }
-    if follows { (parent?.followers ?? coordinator.followers).add(self) }
+    if follows { (parent?.followers ?? coordinator.followers).add(queue) }
   }
 
-  /// A context that fetches from and saves to a coordinator.
+  /// A context of the calling thread, which fetches from and saves to a coordinator. ``ContextQueue`` makes contexts with a
+  /// queue.
   public convenience init(
-    _ concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, name: String? = nil,
+    _ confinement: ThreadConfinement, coordinator: PersistentStoreCoordinator, name: String? = nil,
     transactionAuthor: String? = nil
+  ) {
+    self.init(type: .confinement, coordinator: coordinator, name: name, transactionAuthor: transactionAuthor)
+  }
+
+  /// A context of the calling thread, which fetches from and saves into `parent`, one level up.
+  public convenience init(
+    _ confinement: ThreadConfinement, parent: ContextQueue, name: String? = nil, transactionAuthor: String? = nil
+  ) {
+    self.init(type: .confinement, parent: parent, name: name, transactionAuthor: transactionAuthor)
+  }
+
+  /// A context of the calling thread, which fetches from and saves into another of the same thread.
+  public convenience init(
+    _ confinement: ThreadConfinement, parent: ManagedObjectContext, name: String? = nil,
+    transactionAuthor: String? = nil
+  ) {
+    self.init(type: .confinement, parent: parent.queue, name: name, transactionAuthor: transactionAuthor)
+  }
+
+  convenience init(
+    type concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, name: String?,
+    transactionAuthor: String?
   ) {
     self.init(
       concurrencyType, coordinator: coordinator, parent: nil, source: coordinator, name: name,
       transactionAuthor: transactionAuthor)
   }
 
-  /// A context that fetches from and saves into `parent`, one level up.
-  public convenience init(
-    _ concurrencyType: ConcurrencyType, parent: ManagedObjectContext, name: String? = nil,
-    transactionAuthor: String? = nil
+  convenience init(
+    type concurrencyType: ConcurrencyType, parent: ContextQueue, name: String?, transactionAuthor: String?
   ) {
     let mergeQueue = MergeQueue()
     self.init(
@@ -226,7 +258,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   private init(
-    _ concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, parent: ManagedObjectContext?,
+    _ concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, parent: ContextQueue?,
     source: any ObjectSource, name: String?, transactionAuthor: String?, readGate: ReadGate? = nil,
     mergeQueue: MergeQueue = MergeQueue()
   ) {
@@ -239,12 +271,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
     promotions = parent.map { $0.children.add() }
     confinement = QueueConfinement(concurrencyType)
     switch concurrencyType {
-    case .mainQueue: queue = .main
-    case .privateQueue: queue = DispatchQueue(label: "context" + (name.map { "." + $0 } ?? ""))
-    case .confinement: queue = nil
+    case .mainQueue: dispatchQueue = .main
+    case .privateQueue: dispatchQueue = DispatchQueue(label: "context" + (name.map { "." + $0 } ?? ""))
+    case .confinement: dispatchQueue = nil
     }
-    if concurrencyType == .privateQueue { queue?.setSpecific(key: QueueConfinement.queueOwner, value: name ?? "") }
+    if concurrencyType == .privateQueue {
+      dispatchQueue?.setSpecific(key: QueueConfinement.queueOwner, value: name ?? "")
+    }
     confinement.context = self
+    if concurrencyType == .privateQueue { executor = dispatchQueue.map { ContextExecutor($0, queue) } }
     if concurrencyType == .mainQueue {
       mergeQueue.mailbox.pause = .milliseconds(50)
       notifier.becameDue = { [unowned self] in self.endEventLater() }
@@ -294,40 +329,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   // MARK: Running work on the context's queue
 
-  /// Runs `block` on the context's queue, some time after returning. For a confinement context, at once.
-  ///
-  /// May be called from anywhere. The changes that the block makes are announced when it ends.
-  /// Source: `perform(_:)` of Core Data.
-  public func perform(_ block: @escaping @Sendable () -> Void) {
-    guard let queue else { return performAndWait(block) }
-    queue.async { self.run(block) }
-  }
-
-  /// Runs `block` on the context's queue and waits for its end.
-  ///
-  /// May be called from anywhere, even from within the context's own work and from another context's: nested calls
-  /// run in order. The result has to be `Sendable`, so that no object leaves. A call from within the context's own work is
-  /// a part of that: nothing is merged before it, and its changes are announced with those around it. Any other call is an
-  /// event of its own, as ``perform(_:)-(()->Void)`` is.
-  /// Source: `performAndWait(_:)` of Core Data.
-  public func performAndWait<T: Sendable>(_ block: @Sendable () throws -> T) rethrows -> T {
-    if confinement.isCurrent { return try run(block) }
-    guard let queue else {
-      confinement.check()
-      return try block()
-    }
-    return try MainQueue.holding { try queue.sync { try run(block) } }
-  }
-
-  /// Runs `block` on the context's queue and awaits its end without blocking a thread.
-  /// Source: the asynchronous `perform(schedule:_:)` of Core Data.
-  public func perform<T: Sendable>(_ block: @escaping @Sendable () throws -> T) async throws -> T {
-    guard let queue else { return try performAndWait(block) }
-    return try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try self.run(block) }) }
-    }
-  }
-
   /// Runs `block` as the context's work. The caller is on the context's queue.
   ///
   /// The outermost block is an event: other contexts' saves that wait are merged before it, and its changes are announced
@@ -369,7 +370,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// queue. In Core Data the run loop does so at the end of its turn.
   private func endEventLater() {
     if isInEvent { return }
-    DispatchQueue.main.async { [weak self] in self?.run {} }
+    let held = WeakContextQueue(queue)
+    DispatchQueue.main.async { held.queue?.uncheckedContext.run {} }
   }
 
   // MARK: Reading
@@ -391,6 +393,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @inline(__always)
   func throwDeferredError() throws { try rowSource.throwDeferredError() }
 }
+
+@available(*, unavailable, message: "a context stays on its queue: pass its queue, and use perform")
+extension ManagedObjectContext: Sendable {}
 
 extension ManagedObjectContext: Hashable {
   /// Whether both are the same context.

@@ -73,7 +73,7 @@ extension ManagedObject {
   /// context's queue; the result may be consumed anywhere.
   ///
   /// ```swift
-  /// let changes = try await context.perform { try context.existingObject(with: id).observeChanges() }
+  /// let changes = try await queue.perform { context in try context.existingObject(with: id).observeChanges() }
   /// for await change in changes where change.keys.contains("name") { print(change.values["name"] as Any) }
   /// ```
   ///

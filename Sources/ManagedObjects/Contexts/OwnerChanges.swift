@@ -138,7 +138,7 @@ extension ManagedObjectContext {
   {
     if let parent {
       let id = owner
-      let before = try parent.readForChild { try parent.memberCount(of: parent.registry.currentID(id), set) }
+      let before = try parent.readForChild { parent in try parent.memberCount(of: parent.registry.currentID(id), set) }
       return before + changes.growth(of: owner, set)
     }
     guard !owner.isTemporaryID, let inverse = set.inverseRelationship, !inverse.isUnstored else {

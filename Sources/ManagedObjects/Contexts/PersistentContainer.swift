@@ -44,10 +44,10 @@ open class PersistentContainer: @unchecked Sendable {
   /// The coordinator of all its contexts.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
   /// The context for reading, and for short changes; on the main queue unless the container was made otherwise. As in Core
-  /// Data it merges nothing by itself until ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is set.
-  public let viewContext: ManagedObjectContext
+  /// Data it merges nothing by itself until ``ContextQueue/automaticallyMergesChangesFromParent`` is set.
+  public let viewContext: ContextQueue
   /// The context that writes to the store, in ``Stack/privateWriter``; nil in the other stacks.
-  public let writerContext: ManagedObjectContext?
+  public let writerContext: ContextQueue?
   private let descriptions: Mutex<[PersistentStoreDescription]>
 
   /// The model of all the stores.
@@ -131,15 +131,15 @@ open class PersistentContainer: @unchecked Sendable {
   private static func contexts(
     on coordinator: PersistentStoreCoordinator, _ name: String, _ stack: Stack,
     _ viewQueue: ManagedObjectContext.ConcurrencyType
-  ) -> (writer: ManagedObjectContext?, view: ManagedObjectContext) {
+  ) -> (writer: ContextQueue?, view: ContextQueue) {
     switch stack {
     case .independent:
-      return (nil, ManagedObjectContext(viewQueue, coordinator: coordinator, name: "\(name) view"))
+      return (nil, ContextQueue(viewQueue, coordinator: coordinator, name: "\(name) view"))
     case .mainWithChildren:
-      return (nil, ManagedObjectContext(viewQueue, coordinator: coordinator, name: "\(name) view"))
+      return (nil, ContextQueue(viewQueue, coordinator: coordinator, name: "\(name) view"))
     case .privateWriter:
-      let writer = ManagedObjectContext(writerOn: coordinator, name: "\(name) writer")
-      return (writer, ManagedObjectContext(viewQueue, parent: writer, name: "\(name) view"))
+      let writer = ManagedObjectContext(writerOn: coordinator, name: "\(name) writer").queue
+      return (writer, ContextQueue(viewQueue, parent: writer, name: "\(name) view"))
     }
   }
 
@@ -203,29 +203,27 @@ open class PersistentContainer: @unchecked Sendable {
   /// A new context with a queue of its own, for work in the background: on the coordinator or under the view context, as
   /// the stack has it. May be called from anywhere.
   /// Source: `newBackgroundContext()` of Core Data.
-  open func newBackgroundContext() -> ManagedObjectContext {
+  open func newBackgroundContext() -> ContextQueue {
     let name = "\(name) background"
     switch stack {
     case .independent:
-      return ManagedObjectContext(.privateQueue, coordinator: persistentStoreCoordinator, name: name)
+      return ContextQueue(.privateQueue, coordinator: persistentStoreCoordinator, name: name)
     case .mainWithChildren, .privateWriter:
-      return ManagedObjectContext(.privateQueue, parent: viewContext, name: name)
+      return ContextQueue(.privateQueue, parent: viewContext, name: name)
     }
   }
 
   /// Runs `block` with a new background context, on its queue, some time after returning. Unsaved changes are lost.
   /// Source: `performBackgroundTask(_:)` of Core Data.
   public func performBackgroundTask(_ block: @escaping @Sendable (ManagedObjectContext) -> Void) {
-    let context = newBackgroundContext()
-    context.perform { block(context) }
+    newBackgroundContext().perform(block)
   }
 
   /// Runs `block` with a new background context, on its queue, and awaits its result. Unsaved changes are lost.
   /// Source: the asynchronous `performBackgroundTask(_:)` of Core Data.
-  public func performBackgroundTask<T: Sendable>(
-    _ block: @escaping @Sendable (ManagedObjectContext) throws -> T
-  ) async throws -> T {
-    let context = newBackgroundContext()
-    return try await context.perform { try block(context) }
+  public func performBackgroundTask<T: Sendable, Failure: Error>(
+    _ block: @escaping @Sendable (ManagedObjectContext) throws(Failure) -> T
+  ) async throws(Failure) -> T {
+    try await newBackgroundContext().perform(block)
   }
 }

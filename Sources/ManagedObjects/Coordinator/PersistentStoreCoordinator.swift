@@ -492,7 +492,7 @@ extension PersistentStoreCoordinator {
     switch outcome {
     case .success((let result, .commit)):
       if openTransaction.isWholesale { openTransaction.forgetSaves() }
-      for (context, save) in openTransaction.announcements() { context.performAndWait { context.announce(save) } }
+      for (context, save) in openTransaction.announcements() { context.run { context in context.announce(save) } }
       return result
     case .success((let result, .rollBack)):
       openTransaction.resetContexts()
@@ -536,7 +536,7 @@ extension PersistentStoreCoordinator {
   }
 
   /// Keeps a save of a context until the commit of the open transaction.
-  func keep(_ save: ContextSave, of context: ManagedObjectContext) {
+  func keep(_ save: ContextSave, of context: ContextQueue) {
     saving.withLock { openTransaction?.keep(save, of: context) }
   }
 

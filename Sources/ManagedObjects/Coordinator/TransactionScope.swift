@@ -10,12 +10,12 @@ final class TransactionScope {
   private let limit: Int
   /// The number of the last save before the transaction.
   let before: Int64
-  private var saves: [(context: ManagedObjectContext, save: ContextSave)] = []
+  private var saves: [(context: ContextQueue, save: ContextSave)] = []
   private var count = 0
   /// The hierarchies that were written, by the indexes of their roots; nil while the rows are kept.
   private var changedRoots: Set<Int>?
   /// The contexts that have saved, in the order of their first saves.
-  private(set) var contexts: [ManagedObjectContext] = []
+  private(set) var contexts: [ContextQueue] = []
 
   init(_ store: PersistentStore, keeping limit: Int, after before: Int64) {
     self.store = store
@@ -30,8 +30,8 @@ final class TransactionScope {
   var numberOfSaves: Int64 { changedRoots == nil ? Int64(saves.count) : 1 }
 
   /// Keeps a save until the commit.
-  func keep(_ save: ContextSave, of context: ManagedObjectContext) {
-    if !contexts.contains(where: { $0 === context }) { contexts.append(context) }
+  func keep(_ save: ContextSave, of context: ContextQueue) {
+    if !contexts.contains(where: { $0 == context }) { contexts.append(context) }
     saves.append((context, save))
     count += save.rowCount
     guard changedRoots != nil || count > limit else { return }
@@ -42,10 +42,12 @@ final class TransactionScope {
   }
 
   /// The saves to announce: each as it was, or one that stands for all of them.
-  func announcements() -> [(context: ManagedObjectContext, save: ContextSave)] {
+  func announcements() -> [(context: ContextQueue, save: ContextSave)] {
     var announcements = saves
     if let changedRoots, let last = contexts.last {
-      announcements = [(last, ContextSave(wholesaleOf: last.persistentStoreCoordinator, changedRoots, by: last))]
+      announcements = [
+        (last, ContextSave(wholesaleOf: last.persistentStoreCoordinator, changedRoots, by: last.uncheckedContext))
+      ]
     }
     for index in announcements.indices { announcements[index].save.number = before + 1 + Int64(index) }
     return announcements
@@ -56,21 +58,21 @@ extension TransactionScope {
   /// Resets the contexts that have saved rows which don't exist.
   func resetContexts() {
     forgetSaves()
-    for context in contexts { context.performAndWait { context.reset() } }
+    for context in contexts { context.run { context in context.reset() } }
   }
 
   /// Makes the contexts forget the numbers of their saves, which later saves will have.
   func forgetSaves() {
     let before = before
-    for context in contexts { context.performAndWait { context.mergeQueue.forgetOwnSaves(after: before) } }
+    for context in contexts { context.run { context in context.mergeQueue.forgetOwnSaves(after: before) } }
   }
 }
 
 extension ManagedObjectContext {
   /// Keeps a save of this context, to be announced when its transaction is committed.
   func keep(_ save: ContextSave) {
-    persistentStoreCoordinator.keep(save, of: self)
-    if persistentStoreCoordinator.followers.areBehind(save, for: self) { mergeQueue.noteOwnSave(save) }
+    persistentStoreCoordinator.keep(save, of: queue)
+    if persistentStoreCoordinator.followers.areBehind(save, for: queue) { mergeQueue.noteOwnSave(save) }
   }
 
   /// Announces an earlier save, with those of its objects that the context still knows.

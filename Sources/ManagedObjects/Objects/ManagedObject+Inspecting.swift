@@ -15,7 +15,7 @@ extension ManagedObject {
 
   /// 0 when the object's values have been read, another number for a fault.
   /// Source: `faultingState` of Core Data.
-  public final var faultingState: Int { isUnfilled ? 1 : 0 }
+  public final var faultingState: Int { isFault ? 1 : 0 }
 
   /// The values of the named properties, or of all, as they were last read or saved; empty for a new object.
   /// Source: `committedValues(forKeys:)` of Core Data.

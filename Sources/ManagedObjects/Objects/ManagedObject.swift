@@ -204,22 +204,44 @@ open class ManagedObject {
 
   // MARK: State
 
+  // Checked like every access. The library's own code reads `id`, `state` and `isUnfilled`.
+
   /// Identifies the object in every context.
-  public final var objectID: ManagedObjectID { id }
+  public final var objectID: ManagedObjectID {
+    confinement.check()
+    return id
+  }
   /// Its entity.
-  public final var entity: EntityDescription { id.scope.entity }
+  public final var entity: EntityDescription {
+    confinement.check()
+    return id.scope.entity
+  }
   /// Its context; nil after a reset, or when its deletion has been saved.
-  public final var managedObjectContext: ManagedObjectContext? { state == .detached ? nil : confinement.context }
+  public final var managedObjectContext: ManagedObjectContext? {
+    confinement.check()
+    return state == .detached ? nil : confinement.context
+  }
   /// Whether it will be inserted by the next save.
-  public final var isInserted: Bool { state == .inserted }
+  public final var isInserted: Bool { checkedState == .inserted }
   /// Whether it has been changed since it was read or saved.
-  public final var isUpdated: Bool { state == .updated }
+  public final var isUpdated: Bool { checkedState == .updated }
   /// Whether it will be deleted by the next save.
-  public final var isDeleted: Bool { state == .deleted }
+  public final var isDeleted: Bool { checkedState == .deleted }
   /// Whether its values haven't been read yet.
-  public final var isFault: Bool { isUnfilled }
+  public final var isFault: Bool {
+    confinement.check()
+    return isUnfilled
+  }
   /// Whether it has anything to save.
-  public final var hasChanges: Bool { state == .inserted || state == .updated || state == .deleted }
+  public final var hasChanges: Bool {
+    let state = checkedState
+    return state == .inserted || state == .updated || state == .deleted
+  }
+
+  private final var checkedState: State {
+    confinement.check()
+    return state
+  }
 }
 
 /// The values that a context passes to an object's initializer. Opaque outside.

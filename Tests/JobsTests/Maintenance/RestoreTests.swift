@@ -84,17 +84,17 @@ struct RestoreTests {
   /// A fetched results controller over all people, in a context that merges by itself.
   private final class WatchedList: @unchecked Sendable, FetchedResultsControllerDelegate {
     // Sendable: everything is touched on the context's queue.
-    private let context: ManagedObjectContext
+    private let context: ContextQueue
     private var controller: FetchedResultsController<ManagedObject>?
     private var told: [Int] = []
 
     init(_ coordinator: PersistentStoreCoordinator) async throws {
-      context = ManagedObjectContext(.privateQueue, coordinator: coordinator)
-      try await context.perform {
-        self.context.automaticallyMergesChangesFromParent = true
+      context = ContextQueue(.privateQueue, coordinator: coordinator)
+      try await context.perform { context in
+        context.automaticallyMergesChangesFromParent = true
         let controller = FetchedResultsController<ManagedObject>(
           fetchRequest: FetchRequest(entityName: "Person", sortDescriptors: [FetchSortDescriptor("number")]),
-          managedObjectContext: self.context)
+          managedObjectContext: context)
         controller.delegate = self
         try controller.performFetch()
         self.told = [controller.fetchedObjects?.count ?? -1]
@@ -110,7 +110,7 @@ struct RestoreTests {
 
     /// How many there were, at each notification.
     func counts() async throws -> [Int] {
-      try await context.perform {
+      await context.perform { _ in
         #expect(self.controller?.fetchedObjects?.allSatisfy { $0.value(forKey: "name") == .null } == true)
         return self.told
       }

@@ -29,14 +29,14 @@ struct AheadTests {
       await gate.arrivals(concurrency)
       gate.open()
       await gate.arrivals(concurrency + 1)
-      try await queue.ledger.context.perform {}
+      await queue.ledger.queue.perform { _ in }
     }
 
     /// Lets nothing be written until that is signalled.
     func stopLedger() async -> DispatchSemaphore {
       let stopped = DispatchSemaphore(value: 0)
       await withCheckedContinuation { continuation in
-        queue.ledger.context.perform {
+        queue.ledger.queue.perform { _ in
           continuation.resume()
           stopped.wait()
         }
@@ -151,10 +151,10 @@ struct AheadTests {
     ledger.signal()
     // The end of 2 and the beginning of 3 are refused.
     while scene.house.faults.refused < 2 { await Task.yield() }
-    try await scene.queue.ledger.context.perform {}
+    await scene.queue.ledger.queue.perform { _ in }
     scene.gate.open()
     while scene.house.faults.refused < 4 { await Task.yield() }
-    try await scene.queue.ledger.context.perform {}
+    await scene.queue.ledger.queue.perform { _ in }
     #expect(scene.order.all == [1, 2, 3])
     scene.house.faults.isFailing = false
     scene.gate.open(3)

@@ -154,9 +154,9 @@ private final class Walk: @unchecked Sendable {
       job.after[dependency.job] = dependency.condition
     }
     job.line(up: now)
-    let number = try ledger.context.performAndWait {
+    let number = try ledger.queue.performAndWait { context in
       // The number is known once it is saved.
-      try ledger.context.fetch(
+      try context.fetch(
         FetchRequest<JobRecord>(
           entityName: QueueModel.job, sortDescriptors: [FetchSortDescriptor("SELF", ascending: false)], fetchLimit: 1)
       ).first?.objectID.number ?? id.number
@@ -170,7 +170,7 @@ private final class Walk: @unchecked Sendable {
     let limit = Int.random(in: 1...3, using: &random)
     let before = try running()
     let ledger = ledger
-    let claimed = try ledger.context.performAndWait {
+    let claimed = try ledger.queue.performAndWait { _ in
       var scope = ClaimScope(use: StoreUse(), access: { _ in .none })
       return try ledger.claim(lane: lane, limit: limit, &scope)
     }
@@ -228,7 +228,7 @@ private final class Walk: @unchecked Sendable {
   private func pass() throws {
     house.clock.advance(by: Double(Int.random(in: 1...9, using: &random)))
     let ledger = ledger
-    try ledger.context.performAndWait {
+    try ledger.queue.performAndWait { _ in
       while let next = try ledger.promoteDue(), next <= now {}
       while let next = try ledger.expireDue(), next <= now {}
     }
@@ -248,7 +248,7 @@ private final class Walk: @unchecked Sendable {
   private func kill() throws {
     ledger = JobLedger(coordinator: house.coordinator, now: house.clock.clock.now, backoff: backoff)
     let ledger = ledger
-    let rescued = try ledger.context.performAndWait { try ledger.rescue() }
+    let rescued = try ledger.queue.performAndWait { _ in try ledger.rescue() }
     let running = jobs.filter { $0.value.state == .running }.map(\.key)
     try expect(rescued, is: running.count, "rescued")
     for id in running {
@@ -285,7 +285,7 @@ private final class Walk: @unchecked Sendable {
         try expect(done == nil, is: true, "a refused write")
       }
     }
-    let claimed = try ledger.context.performAndWait {
+    let claimed = try ledger.queue.performAndWait { _ in
       var scope = ClaimScope(use: StoreUse(), access: { _ in .none })
       do {
         return try ledger.claim(lane: "a", limit: 1, &scope)
@@ -379,7 +379,7 @@ private final class Walk: @unchecked Sendable {
   private func attempt<T: Sendable>(_ body: @Sendable (LedgerTurn) throws -> T) throws -> T? {
     let ledger = ledger
     do {
-      let result = try ledger.context.performAndWait { try ledger.turn(body) }
+      let result = try ledger.queue.performAndWait { _ in try ledger.turn(body) }
       happened += 1
       return result
     } catch is JobQueueError {
@@ -396,10 +396,10 @@ private final class Walk: @unchecked Sendable {
 
   private func running() throws -> Set<Int64> {
     let ledger = ledger
-    return try ledger.context.performAndWait {
+    return try ledger.queue.performAndWait { context in
       let request = FetchRequest<JobRecord>(
         entityName: QueueModel.job, predicate: .equal(JobRecord.Key.state.name, .string(JobState.running.rawValue)))
-      return Set(try ledger.context.fetch(request).map(\.objectID.number))
+      return Set(try context.fetch(request).map(\.objectID.number))
     }
   }
 

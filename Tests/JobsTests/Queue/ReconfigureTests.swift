@@ -160,7 +160,7 @@ struct ReconfigureTests {
     let job = try await queue.submit(.of("failing"))
     let retried = try await queue.job(job.id, when: .retryable)
     #expect(abs((retried.availableAt?.timeIntervalSince(house.clock.now) ?? 0) - 1000) < 0.01)
-    while try await queue.counts()[.completed] > 2 { try await queue.ledger.context.perform {} }
+    while try await queue.counts()[.completed] > 2 { await queue.ledger.queue.perform { _ in } }
     #expect(try await queue.counts()[.completed] == 2)
   }
 }

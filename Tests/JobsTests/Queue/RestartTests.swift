@@ -72,7 +72,7 @@ struct RestartTests {
     let waiting = try await first.submit(.of("noop"))
     await gate.arrivals(1)
     async let left = first.drain(timeout: .seconds(60))
-    _ = try await first.ledger.context.perform {}
+    _ = await first.ledger.queue.perform { _ in }
     await drained(first, job.id)
     gate.open()
     #expect(await left.isEmpty)

@@ -44,7 +44,7 @@ struct RoundTests {
 
   private func hold(_ place: String, of queue: JobQueue, at gate: Gate) {
     if place == "store" {
-      queue.ledger.context.perform { gate.pass() }
+      queue.ledger.queue.perform { _ in gate.pass() }
     } else {
       queue.lanes["b"]?.isSuspended = true
     }

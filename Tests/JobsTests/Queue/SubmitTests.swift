@@ -172,8 +172,8 @@ struct SubmitTests {
     let house = try TestHouse(kind)
     let queue = try house.queue()
     let last = try await queue.submit(.of("noop"))
-    let context = ManagedObjectContext(.privateQueue, coordinator: house.coordinator)
-    try await context.perform {
+    let context = ContextQueue(.privateQueue, coordinator: house.coordinator)
+    try await context.perform { context in
       let id = try house.coordinator.managedObjectID(entity: QueueModel.job, number: last.id)
       context.delete(try context.existingObject(with: id))
       try context.save()

@@ -48,13 +48,13 @@ struct ScheduleRunnerTests {
 
   /// Lets it do what is due, as the queue does when it wakes up.
   private func wakeUp(_ runner: ScheduleRunner) async throws {
-    try await queue.ledger.context.perform { runner.runDue(for: asked) }
+    await queue.ledger.queue.perform { _ in runner.runDue(for: asked) }
   }
 
   @Test("makes the jobs that are due, and asks to be woken up for the next")
   func due() async throws {
     let runner = runner([try ScheduleTests.schedule("*:0/10")])
-    try await queue.ledger.context.perform { try runner.begin(for: asked) }
+    try await queue.ledger.queue.perform { _ in try runner.begin(for: asked) }
     let times = [
       try ScheduleTests.date("2023-11-14T22:20:00"), try ScheduleTests.date("2023-11-14T22:30:00"),
     ]
@@ -72,12 +72,12 @@ struct ScheduleRunnerTests {
   func files() async throws {
     let schedule = try ScheduleTests.schedule("*:0/10") { $0.submission.awaitsFile = true }
     let first = runner([schedule])
-    try await queue.ledger.context.perform { try first.begin(for: asked) }
+    try await queue.ledger.queue.perform { _ in try first.begin(for: asked) }
     let job = try await first.run("nightly", by: "anna", for: asked)
     var fetched = asked.fetched.makeAsyncIterator()
     #expect(await fetched.next().map { $0 == (job.id, "nightly") } == true)
     let second = runner([schedule])
-    try await queue.ledger.context.perform { try second.begin(for: asked) }
+    try await queue.ledger.queue.perform { _ in try second.begin(for: asked) }
     #expect(await fetched.next().map { $0 == (job.id, "nightly") } == true)
   }
 
@@ -92,7 +92,7 @@ struct ScheduleRunnerTests {
   @Test("reports a job that couldn't be made, and makes it the next time")
   func fullDisk() async throws {
     let runner = runner([try ScheduleTests.schedule("*:0/10")])
-    try await queue.ledger.context.perform { try runner.begin(for: asked) }
+    try await queue.ledger.queue.perform { _ in try runner.begin(for: asked) }
     try await wakeUp(runner)
     house.clock.set(to: try ScheduleTests.date("2023-11-14T22:20:00"))
     house.faults.isFailing = true
@@ -106,7 +106,7 @@ struct ScheduleRunnerTests {
   @Test("fetches the file of a job that it has made but couldn't read, as soon as it can")
   func unreadable() async throws {
     let runner = runner([try ScheduleTests.schedule("*:0/10") { $0.submission.awaitsFile = true }])
-    try await queue.ledger.context.perform { try runner.begin(for: asked) }
+    try await queue.ledger.queue.perform { _ in try runner.begin(for: asked) }
     try await wakeUp(runner)
     house.clock.set(to: try ScheduleTests.date("2023-11-14T22:20:00"))
     let next = try ScheduleTests.date("2023-11-14T22:30:00")

@@ -22,7 +22,7 @@ struct ScheduleTests {
   /// The jobs there are, oldest first.
   static func jobs(_ queue: JobQueue) async throws -> [Job] {
     // Whatever follows from the clock has been put in line by now.
-    try await queue.ledger.context.perform {}
+    await queue.ledger.queue.perform { _ in }
     return try await queue.jobs(JobFilter(newestFirst: false))
   }
 
@@ -216,7 +216,7 @@ struct ScheduleTests {
           await Task.yield()
         }
         house.clock.set(to: try Self.date("2023-11-14T22:30:00"))
-        try await killed.ledger.context.perform {}
+        await killed.ledger.queue.perform { _ in }
       } catch is ManagedObjectError {
         #expect(house.faults.refused > 0)
         house.clock.set(to: try Self.date("2023-11-14T22:30:00"))
@@ -228,7 +228,7 @@ struct ScheduleTests {
       while killed.state.running.contains(where: { !killed.state.isUnwritten($0.id) }) {
         await Task.yield()
       }
-      try await killed.ledger.context.perform {}
+      await killed.ledger.queue.perform { _ in }
       killed.timer.cancel()
       house.faults.writesLeft = nil
       let queue = try house.queue(schedules: schedules)

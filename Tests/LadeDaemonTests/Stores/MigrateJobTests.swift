@@ -84,7 +84,7 @@ struct MigrateJobTests {
     let house = try House()
     try house.fill()
     let former = try #require(house.stores["main"]).main
-    try await former.catchUp()
+    await former.catchUp()
     #expect(former.status.savesMerged == 1 && former.status.lag != nil)
     try house.model(.attribute("name"), .attribute("mail", optional: true))
     _ = try house.migrate(MaintenanceWatch())
@@ -95,7 +95,7 @@ struct MigrateJobTests {
     try member.setValue(.int(6), forKey: "number")
     try member.setValue(.string("M6"), forKey: "name")
     try context.save()
-    try await migrated.catchUp()
+    await migrated.catchUp()
     #expect(migrated.status.savesMerged == 2)
   }
 

@@ -63,13 +63,15 @@ struct StoreMainContextTests {
     /// How far the main context is once it has merged what was saved.
     func status() async throws -> MainContextStatus {
       let main = try store.main
-      try await main.catchUp()
+      await main.catchUp()
       return main.status
     }
 
     func countInMain() async throws -> Int {
       let context = try store.main.context
-      return try await context.perform { try context.count(for: FetchRequest<ManagedObject>(entityName: "Member")) }
+      return try await context.perform { context in
+        try context.count(for: FetchRequest<ManagedObject>(entityName: "Member"))
+      }
     }
   }
 
@@ -117,7 +119,7 @@ struct StoreMainContextTests {
     try house.insert(0..<10, batch: 2)
     let context = try house.store.main.context
     let followed = Followed()
-    try await context.perform {
+    try await context.perform { context in
       let request = FetchRequest<ManagedObject>(entityName: "Member", sortDescriptors: [FetchSortDescriptor("number")])
       let controller = FetchedResultsController(fetchRequest: request, managedObjectContext: context)
       try controller.performFetch()
@@ -126,7 +128,7 @@ struct StoreMainContextTests {
     }
     try house.insert(10..<30, batch: 4)
     try house.rename(3, ["Ada"])
-    try await context.perform {
+    await context.perform { _ in
       let objects = followed.controller?.fetchedObjects ?? []
       #expect(objects.count == 30)
       #expect(objects.dropFirst(3).first?.value(forKey: "name") == .string("Ada"))
@@ -141,14 +143,14 @@ struct StoreMainContextTests {
     let main = try house.store.main
     try house.insert(0..<10, batch: 10)
     let kept = Followed()
-    try await main.context.perform {
+    try await main.context.perform { context in
       let request = FetchRequest<ManagedObject>(entityName: "Member", sortDescriptors: [FetchSortDescriptor("number")])
-      kept.controller = FetchedResultsController(fetchRequest: request, managedObjectContext: main.context)
+      kept.controller = FetchedResultsController(fetchRequest: request, managedObjectContext: context)
       try kept.controller?.performFetch()
     }
     try house.insert(10..<20, batch: 10)
     _ = try await house.status()
-    let registered = try await main.context.perform { main.context.registeredObjectCount }
+    let registered = await main.context.perform { context in context.registeredObjectCount }
     #expect(registered > 0)
     let (entered, leave) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
     DispatchQueue.main.async {
@@ -160,8 +162,8 @@ struct StoreMainContextTests {
     let status = main.status
     leave.signal()
     #expect(status.savesMerged == 2 && status.registeredObjects == registered)
-    try await main.context.perform { kept.controller = nil }
-    try await main.reset()
+    await main.context.perform { _ in kept.controller = nil }
+    await main.reset()
     #expect(main.status.registeredObjects == 0)
   }
 
@@ -172,10 +174,10 @@ struct StoreMainContextTests {
     let main = try house.store.main
     main.context.mergingInterval = .zero
     // The row's own save must be merged by then, or the feed merges it, too.
-    try await main.catchUp()
+    await main.catchUp()
     let feed = main.makeFeed(name: "test")
     let (names, followed) = (Names(), Followed())
-    try await feed.perform {
+    try await feed.perform { feed in
       let request = FetchRequest<ManagedObject>(entityName: "Member", sortDescriptors: [FetchSortDescriptor("number")])
       let controller = FetchedResultsController(fetchRequest: request, managedObjectContext: feed)
       controller.delegate = names
@@ -184,11 +186,11 @@ struct StoreMainContextTests {
     }
     let expected = (1...100).map { "name \($0)" }
     try house.rename(0, expected)
-    try await main.catchUp()
-    try await feed.perform {}
+    await main.catchUp()
+    await feed.perform { _ in }
     #expect(names.seen.withLock { $0 } == expected)
     #expect(main.feedMerges.saves == 100)
     #expect(main.status.registeredObjects == 0, "the objects are the feed's alone")
-    try await feed.perform { followed.controller = nil }
+    await feed.perform { _ in followed.controller = nil }
   }
 }

@@ -154,7 +154,7 @@ struct SetLockingTests {
     let id = acme.objectID
     let contexts = [stack.container.newBackgroundContext(), stack.container.newBackgroundContext()]
     for context in contexts {
-      try context.performAndWait {
+      try context.performAndWait { context in
         context.retainsRegisteredObjects = true
         let company = try #require(try context.existingObject(with: id) as? Company)
         try context.person("Pat").employer = company
@@ -163,7 +163,7 @@ struct SetLockingTests {
     try stack.save(contexts[0])
     if kind.isNested {
       try stack.save(contexts[1])
-      let count = stack.view.performAndWait { (stack.view.object(with: id) as? Company)?.employees.count }
+      let count = stack.view.performAndWait { view in (view.object(with: id) as? Company)?.employees.count }
       #expect(count == 2)
     } else {
       #expect(throws: ManagedObjectError.mergeConflicts([.init(objectID: id, isDeleted: false)])) {

@@ -5,35 +5,35 @@ import Testing
 
 @Suite("Merging by itself what others save")
 struct AutomaticMergeTests {
-  private func context(_ stack: CompanyStack, under parent: ManagedObjectContext? = nil) -> ManagedObjectContext {
-    if let parent { return ManagedObjectContext(.privateQueue, parent: parent) }
-    return ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+  private func context(_ stack: CompanyStack, under parent: ContextQueue? = nil) -> ContextQueue {
+    if let parent { return ContextQueue(.privateQueue, parent: parent) }
+    return ContextQueue(.privateQueue, coordinator: stack.coordinator)
   }
 
   /// Makes a context follow what others save, and know a person.
-  private func follow(_ context: ManagedObjectContext, _ id: ManagedObjectID) throws {
-    try context.performAndWait {
+  private func follow(_ context: ContextQueue, _ id: ManagedObjectID) throws {
+    try context.performAndWait { context in
       context.automaticallyMergesChangesFromParent = true
       context.retainsRegisteredObjects = true
       _ = try context.existingObject(with: id)
     }
   }
 
-  private func age(of id: ManagedObjectID, in context: ManagedObjectContext) -> Int32? {
-    context.performAndWait { (context.registeredObject(for: id) as? Person)?.age }
+  private func age(of id: ManagedObjectID, in context: ContextQueue) -> Int32? {
+    context.performAndWait { context in (context.registeredObject(for: id) as? Person)?.age }
   }
 
   private func person(_ stack: CompanyStack) throws -> ManagedObjectID {
     let writer = context(stack)
-    return try writer.performAndWait {
+    return try writer.performAndWait { writer in
       let ada = try writer.person("Ada", age: 30)
       try writer.save()
       return ada.objectID
     }
   }
 
-  private func set(_ age: Int32, of id: ManagedObjectID, in context: ManagedObjectContext) throws {
-    try context.performAndWait {
+  private func set(_ age: Int32, of id: ManagedObjectID, in context: ContextQueue) throws {
+    try context.performAndWait { context in
       (context.object(with: id) as? Person)?.age = age
       try context.save()
     }
@@ -46,13 +46,13 @@ struct AutomaticMergeTests {
     let (main, other, deaf) = (context(stack), context(stack), context(stack))
     try follow(main, id)
     try follow(deaf, id)
-    deaf.performAndWait { deaf.automaticallyMergesChangesFromParent = false }
+    deaf.performAndWait { deaf in deaf.automaticallyMergesChangesFromParent = false }
     #expect(main.automaticallyMergesChangesFromParent && !deaf.automaticallyMergesChangesFromParent)
     try set(31, of: id, in: other)
     #expect(age(of: id, in: main) == 31 && age(of: id, in: deaf) == 30)
     try set(32, of: id, in: main)
     #expect(age(of: id, in: main) == 32)
-    #expect(main.performAndWait { !main.hasChanges })
+    #expect(main.performAndWait { main in !main.hasChanges })
   }
 
   @Test("saves that race arrive in the order of the store", arguments: StoreKind.allCases)
@@ -67,7 +67,7 @@ struct AutomaticMergeTests {
         group.addTask {
           for step in 0..<25 {
             // Whoever comes too late to change the row tries no more.
-            context.performAndWait {
+            context.performAndWait { context in
               context.reset()
               (context.object(with: id) as? Person)?.age = Int32(writer * 25 + step)
               do { try context.save() } catch { context.rollback() }
@@ -77,7 +77,7 @@ struct AutomaticMergeTests {
       }
     }
     let reader = context(stack)
-    let stored = try reader.performAndWait { try (reader.existingObject(with: id) as? Person)?.age }
+    let stored = try reader.performAndWait { reader in try (reader.existingObject(with: id) as? Person)?.age }
     #expect(age(of: id, in: main) == stored)
   }
 
@@ -107,20 +107,20 @@ struct AutomaticMergeTests {
     let main = context(stack)
     try follow(main, id)
     let child = context(stack, under: main)
-    main.performAndWait { (main.object(with: id) as? Person)?.age = 50 }
+    main.performAndWait { main in (main.object(with: id) as? Person)?.age = 50 }
     try follow(child, id)
     #expect(age(of: id, in: child) == 50)
     let elsewhere = context(stack)
-    try elsewhere.performAndWait {
+    try elsewhere.performAndWait { elsewhere in
       let ada = elsewhere.object(with: id) as? Person
       ada?.age = 31
       ada?.email = "ada@example.org"
       try elsewhere.save()
     }
-    main.performAndWait {}
+    main.performAndWait { _ in }
     #expect(age(of: id, in: child) == 50)
     #expect(
-      child.performAndWait { (child.registeredObject(for: id) as? Person)?.email } == "ada@example.org")
+      child.performAndWait { child in (child.registeredObject(for: id) as? Person)?.email } == "ada@example.org")
   }
 
   @Test("grandchildren learn of what their uncles save", arguments: StoreKind.allCases)
@@ -133,9 +133,9 @@ struct AutomaticMergeTests {
     try follow(main, id)
     try follow(leaf, id)
     try set(31, of: id, in: uncle)
-    root.performAndWait {}
+    root.performAndWait { _ in }
     #expect(age(of: id, in: main) == 31 && age(of: id, in: leaf) == 31)
-    try root.performAndWait { try root.save() }
+    try root.performAndWait { root in try root.save() }
     #expect(age(of: id, in: main) == 31 && age(of: id, in: leaf) == 31)
   }
 
@@ -143,13 +143,13 @@ struct AutomaticMergeTests {
   func dropped(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let id = try person(stack)
-    weak var dropped: ManagedObjectContext?
+    var dropped: WeakContextQueue?
     do {
       let context = context(stack)
       try follow(context, id)
-      dropped = context
+      dropped = WeakContextQueue(context)
     }
-    #expect(dropped == nil)
+    #expect(dropped?.queue == nil)
     try set(31, of: id, in: context(stack))
   }
 }

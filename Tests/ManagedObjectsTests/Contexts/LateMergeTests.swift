@@ -6,27 +6,27 @@ import Testing
 
 @Suite("Saves that are merged after a later one was made")
 struct LateMergeTests {
-  private func set(_ age: Int32, of id: ManagedObjectID, in context: ManagedObjectContext) throws {
-    try context.performAndWait {
+  private func set(_ age: Int32, of id: ManagedObjectID, in context: ContextQueue) throws {
+    try context.performAndWait { context in
       (context.object(with: id) as? Person)?.age = age
       try context.save()
     }
   }
 
-  private func set(sample value: Int64, of id: ManagedObjectID, in context: ManagedObjectContext) throws {
-    try context.performAndWait {
+  private func set(sample value: Int64, of id: ManagedObjectID, in context: ContextQueue) throws {
+    try context.performAndWait { context in
       try context.existingObject(with: id).setValue(.int(value), forKey: "medium")
       try context.save()
     }
   }
 
-  private func age(of id: ManagedObjectID, in context: ManagedObjectContext) -> Int32? {
-    context.performAndWait { (context.registeredObject(for: id) as? Person)?.age }
+  private func age(of id: ManagedObjectID, in context: ContextQueue) -> Int32? {
+    context.performAndWait { context in (context.registeredObject(for: id) as? Person)?.age }
   }
 
   private func saved(_ stack: CompanyStack) throws -> ManagedObjectID {
-    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    return try writer.performAndWait {
+    let writer = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    return try writer.performAndWait { writer in
       let ada = try writer.person("Ada", age: 30)
       try writer.save()
       return ada.objectID
@@ -34,11 +34,11 @@ struct LateMergeTests {
   }
 
   /// Runs `body` once, when the context posts.
-  private func once(_ name: Notification.Name, _ context: ManagedObjectContext, _ body: @escaping @Sendable () -> Void)
-    -> any NSObjectProtocol
+  private func once(_ name: Notification.Name, _ context: ContextQueue, _ body: @escaping @Sendable () -> Void)
+    -> ContextObservation
   {
     let isDone = Recorder<Bool>()
-    return NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { _ in
+    return context.observe(name) { _ in
       guard isDone.items.isEmpty else { return }
       isDone.note(true)
       body()
@@ -51,13 +51,13 @@ struct LateMergeTests {
   func ownSave(_ kind: StoreKind, _ isChild: Bool) throws {
     let stack = try CompanyStack(kind)
     let id = try saved(stack)
-    let parent = isChild ? ManagedObjectContext(.privateQueue, coordinator: stack.coordinator) : nil
-    func context() -> ManagedObjectContext {
-      if let parent { return ManagedObjectContext(.privateQueue, parent: parent) }
-      return ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let parent = isChild ? ContextQueue(.privateQueue, coordinator: stack.coordinator) : nil
+    func context() -> ContextQueue {
+      if let parent { return ContextQueue(.privateQueue, parent: parent) }
+      return ContextQueue(.privateQueue, coordinator: stack.coordinator)
     }
     let (main, other) = (context(), context())
-    try main.performAndWait {
+    try main.performAndWait { main in
       main.automaticallyMergesChangesFromParent = true
       main.retainsRegisteredObjects = true
       main.mergePolicy = .mergeByPropertyObjectTrump
@@ -66,17 +66,17 @@ struct LateMergeTests {
     // Another context saves when this one is about to: what it saved waits until this one has.
     let observer = once(ManagedObjectContext.willSaveObjectsNotification, main) {
       #expect(throws: Never.self) { try set(31, of: id, in: other) }
-      parent?.performAndWait {}
+      parent?.performAndWait { _ in }
     }
-    defer { NotificationCenter.default.removeObserver(observer) }
+    defer { observer.cancel() }
     try set(32, of: id, in: main)
     #expect(age(of: id, in: main) == 32)
-    #expect(main.performAndWait { !main.hasChanges })
-    try parent?.performAndWait { try parent?.save() }
+    #expect(main.performAndWait { main in !main.hasChanges })
+    try parent?.performAndWait { parent in try parent.save() }
     #expect(try stack.context().all(Person.self).map(\.age) == [32])
     // What comes after it counts again.
     try set(33, of: id, in: context())
-    parent?.performAndWait {}
+    parent?.performAndWait { _ in }
     #expect(age(of: id, in: main) == 33)
   }
 
@@ -85,24 +85,24 @@ struct LateMergeTests {
     arguments: StoreKind.allCases, [false, true])
   func joined(_ kind: StoreKind, _ isSibling: Bool) throws {
     let stack = try CompanyStack(kind)
-    let maker = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let ids = try maker.performAndWait {
+    let maker = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let ids = try maker.performAndWait { maker in
       let samples = try (0..<2).map { _ in try maker.insert("Sample") }
       try maker.save()
       return samples.map(\.objectID)
     }
-    let parent = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    parent.performAndWait {
+    let parent = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    parent.performAndWait { parent in
       parent.automaticallyMergesChangesFromParent = true
       parent.retainsRegisteredObjects = true
     }
     let other =
       isSibling
-      ? ManagedObjectContext(.privateQueue, parent: parent)
-      : ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let child = ManagedObjectContext(.privateQueue, parent: parent)
+      ? ContextQueue(.privateQueue, parent: parent)
+      : ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let child = ContextQueue(.privateQueue, parent: parent)
     child.mergingInterval = .seconds(3600)
-    try child.performAndWait {
+    try child.performAndWait { child in
       child.automaticallyMergesChangesFromParent = true
       child.retainsRegisteredObjects = true
       child.mergePolicy = .mergeByPropertyObjectTrump
@@ -111,30 +111,32 @@ struct LateMergeTests {
     // Another context saves before the child's save reaches the parent, and again after it has.
     let before = once(ManagedObjectContext.willSaveObjectsNotification, child) {
       #expect(throws: Never.self) { try set(sample: 1, of: ids[0], in: other) }
-      parent.performAndWait {}
+      parent.performAndWait { _ in }
     }
     let after = once(ManagedObjectContext.didSaveObjectsNotification, child) {
       #expect(throws: Never.self) { try set(sample: 2, of: ids[1], in: other) }
-      parent.performAndWait {}
+      parent.performAndWait { _ in }
     }
-    defer { for observer in [before, after] { NotificationCenter.default.removeObserver(observer) } }
+    defer { for observer in [before, after] { observer.cancel() } }
     try set(sample: 9, of: ids[0], in: child)
-    let values = try child.performAndWait { try ids.map { try child.existingObject(with: $0).value(forKey: "medium") } }
+    let values = try child.performAndWait { child in
+      try ids.map { try child.existingObject(with: $0).value(forKey: "medium") }
+    }
     #expect(values == [.int(9), .int(2)])
-    #expect(child.performAndWait { !child.hasChanges })
+    #expect(child.performAndWait { child in !child.hasChanges })
   }
 
   @Test("don't bring a child what its parent has had others for since", arguments: StoreKind.allCases)
   func parentsSave(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let id = try saved(stack)
-    let parent = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let parent = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     let (follower, first, second) = (
-      ManagedObjectContext(.privateQueue, parent: parent), ManagedObjectContext(.privateQueue, parent: parent),
-      ManagedObjectContext(.privateQueue, parent: parent)
+      ContextQueue(.privateQueue, parent: parent), ContextQueue(.privateQueue, parent: parent),
+      ContextQueue(.privateQueue, parent: parent)
     )
-    parent.performAndWait { parent.retainsRegisteredObjects = true }
-    try follower.performAndWait {
+    parent.performAndWait { parent in parent.retainsRegisteredObjects = true }
+    try follower.performAndWait { follower in
       follower.automaticallyMergesChangesFromParent = true
       follower.retainsRegisteredObjects = true
       _ = try follower.existingObject(with: id)
@@ -143,12 +145,12 @@ struct LateMergeTests {
     let observer = once(ManagedObjectContext.didSaveObjectsNotification, first) {
       #expect(throws: Never.self) {
         try set(32, of: id, in: second)
-        try parent.performAndWait { try parent.save() }
+        try parent.performAndWait { parent in try parent.save() }
       }
     }
-    defer { NotificationCenter.default.removeObserver(observer) }
+    defer { observer.cancel() }
     try set(31, of: id, in: first)
-    parent.performAndWait {}
+    parent.performAndWait { _ in }
     #expect(try stack.context().all(Person.self).map(\.age) == [32])
     #expect(age(of: id, in: follower) == 32)
   }
@@ -157,10 +159,10 @@ struct LateMergeTests {
   func longInterval(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let id = try saved(stack)
-    let main = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let other = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let main = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let other = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     main.mergingInterval = .seconds(Int64.max)
-    try main.performAndWait {
+    try main.performAndWait { main in
       main.automaticallyMergesChangesFromParent = true
       main.retainsRegisteredObjects = true
       _ = try main.existingObject(with: id)

@@ -48,9 +48,9 @@ struct MemberRuleTests {
     }
 
     /// Adds a player from the player's end.
-    func join(_ context: ManagedObjectContext) throws {
+    func join(_ context: ContextQueue) throws {
       let id = team
-      try context.performAndWait { try context.insert("Player").setValue(.object(id), forKey: "team") }
+      try context.performAndWait { context in try context.insert("Player").setValue(.object(id), forKey: "team") }
     }
   }
 
@@ -71,18 +71,18 @@ struct MemberRuleTests {
     let context = scene.container.newBackgroundContext()
     let id = scene.team
     if reads {
-      context.performAndWait {
+      context.performAndWait { context in
         context.retainsRegisteredObjects = true
         #expect(context.object(with: id).objectIDs(forRelationshipNamed: "players").count == 1)
       }
     }
     try scene.join(context)
-    try context.performAndWait { try context.save() }
+    try context.performAndWait { context in try context.save() }
     try scene.join(context)
-    let reasons = failures { try context.performAndWait { try context.save() } }
+    let reasons = failures { try context.performAndWait { context in try context.save() } }
     #expect(reasons == [.tooManyObjects(2)])
-    context.performAndWait { context.rollback() }
-    try context.performAndWait { try context.save() }
+    context.performAndWait { context in context.rollback() }
+    try context.performAndWait { context in try context.save() }
   }
 
   @Test("the last member of a mandatory set can't leave or be deleted", arguments: StackCase.all, [false, true])
@@ -91,7 +91,7 @@ struct MemberRuleTests {
     let context = scene.container.newBackgroundContext()
     let (id, team) = (scene.captain, scene.team)
     let reasons = failures {
-      try context.performAndWait {
+      try context.performAndWait { context in
         let captain = context.object(with: id)
         if deletes { context.delete(captain) } else { try captain.setValue(.null, forKey: "leads") }
         try context.save()
@@ -99,7 +99,7 @@ struct MemberRuleTests {
     }
     #expect(reasons == [.tooFewObjects(1)])
     // Another takes the place.
-    try context.performAndWait {
+    try context.performAndWait { context in
       try context.insert("Player").setValue(.object(team), forKey: "leads")
       try context.save()
     }
@@ -110,7 +110,7 @@ struct MemberRuleTests {
     let scene = try Scene(StackCase(stack: .independent, store: kind))
     let context = scene.company.context()
     let before = scene.company.reads.items.count
-    try scene.join(context)
+    try scene.join(context.queue)
     try context.save()
     let reads = scene.company.reads.items.dropFirst(before)
     #expect(reads.count == 2 && reads.contains { $0.hasPrefix("count") }, "\(reads)")
@@ -123,7 +123,7 @@ struct MemberRuleTests {
     for context in [here, there] {
       context.retainsRegisteredObjects = true
       _ = try context.existingObject(with: scene.team)
-      try scene.join(context)
+      try scene.join(context.queue)
     }
     try there.save()
     let reasons = failures { try here.save() }

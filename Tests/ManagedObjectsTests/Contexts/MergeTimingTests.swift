@@ -8,9 +8,9 @@ struct MergeTimingTests {
   private let people = FetchRequest<Person>(entityName: "Person")
 
   /// A background context that merges by itself.
-  private func follower(_ stack: StackFixture) -> ManagedObjectContext {
+  private func follower(_ stack: StackFixture) -> ContextQueue {
     let context = stack.container.newBackgroundContext()
-    context.performAndWait {
+    context.performAndWait { context in
       context.automaticallyMergesChangesFromParent = true
       context.retainsRegisteredObjects = true
     }
@@ -31,7 +31,7 @@ struct MergeTimingTests {
     let id = try await stack.savedPerson("Ada", age: 30)
     let context = follower(stack)
     #expect {
-      try context.performAndWait {
+      try context.performAndWait { context in
         let ada = try #require(try context.existingObject(with: id) as? Person)
         let age = try #require(ada.age)
         try save(age + 10, of: id, stack)
@@ -39,7 +39,7 @@ struct MergeTimingTests {
         _ = try context.fetchIDs(people)
         _ = try context.fetchDictionaries(people)
         _ = try context.all(Person.self)
-        context.performAndWait {}
+        context.performAndWait { _ in }
         context.processPendingChanges()
         #expect(ada.age == 30)
         ada.age = age + 1
@@ -52,7 +52,7 @@ struct MergeTimingTests {
         false
       }
     }
-    context.performAndWait { context.rollback() }
+    context.performAndWait { context in context.rollback() }
     #expect(stack.age(of: id, in: context) == 40)
   }
 
@@ -61,7 +61,7 @@ struct MergeTimingTests {
     let stack = try kind.make()
     let id = try await stack.savedPerson("Ada", age: 30)
     let context = follower(stack)
-    try context.performAndWait {
+    try context.performAndWait { context in
       let ada = try #require(try context.existingObject(with: id) as? Person)
       try save(40, of: id, stack)
       try context.person("Bob")
@@ -83,7 +83,7 @@ struct MergeTimingTests {
       #expect(stack.age(of: id, in: context) == age)
     }
     try save(34, of: id, stack)
-    let seen = try await context.perform { (context.registeredObject(for: id) as? Person)?.age }
+    let seen = await context.perform { context in (context.registeredObject(for: id) as? Person)?.age }
     #expect(seen == 34)
   }
 
@@ -110,7 +110,7 @@ struct MergeTimingTests {
     other.age = 40
     let save = try #require(try there.saveAndTell())
     _ = try here.all(Person.self)
-    here.performAndWait {}
+    here.performAndWait { _ in }
     try here.save()
     #expect(ada.age == 30)
     here.mergeChanges(fromContextDidSave: save)

@@ -10,17 +10,17 @@ import Testing
 struct MergingIntervalTests {
   /// A context of the main queue that follows the others, and the ID of a person that it holds.
   private func follower(_ stack: CompanyStack, every interval: Duration) throws -> (
-    ManagedObjectContext, ManagedObjectID
+    ContextQueue, ManagedObjectID
   ) {
-    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let id = try writer.performAndWait {
+    let writer = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let id = try writer.performAndWait { writer in
       let ada = try writer.person("Ada", age: 30)
       try writer.save()
       return ada.objectID
     }
-    let main = ManagedObjectContext(.mainQueue, coordinator: stack.coordinator)
+    let main = ContextQueue(.mainQueue, coordinator: stack.coordinator)
     main.mergingInterval = interval
-    try main.performAndWait {
+    try main.performAndWait { main in
       main.automaticallyMergesChangesFromParent = true
       main.retainsRegisteredObjects = true
       _ = try main.existingObject(with: id)
@@ -29,16 +29,16 @@ struct MergingIntervalTests {
   }
 
   private func set(_ age: Int32, of id: ManagedObjectID, _ stack: CompanyStack) throws {
-    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    try writer.performAndWait {
+    let writer = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    try writer.performAndWait { writer in
       (writer.object(with: id) as? Person)?.age = age
       try writer.save()
     }
   }
 
   /// What the main queue sees without asking the context for anything, when all that was queued on it has been done.
-  private func seen(_ id: ManagedObjectID, _ main: ManagedObjectContext) async -> Int32? {
-    await MainActor.run { (main.registeredObject(for: id) as? Person)?.age }
+  private func seen(_ id: ManagedObjectID, _ main: ContextQueue) async -> Int32? {
+    await MainActor.run { (main.current.registeredObject(for: id) as? Person)?.age }
   }
 
   @Test(
@@ -53,12 +53,12 @@ struct MergingIntervalTests {
     try set(32, of: id, stack)
     try set(33, of: id, stack)
     #expect(await seen(id, main) == 31)
-    #expect(main.performAndWait { (main.registeredObject(for: id) as? Person)?.age } == 33)
+    #expect(main.performAndWait { main in (main.registeredObject(for: id) as? Person)?.age } == 33)
     try set(34, of: id, stack)
     #expect(await seen(id, main) == 33)
-    let found = try await MainActor.run { try main.count(for: FetchRequest<Person>(entityName: "Person")) }
+    let found = try await MainActor.run { try main.current.count(for: FetchRequest<Person>(entityName: "Person")) }
     #expect(await seen(id, main) == 33 && found == 1, "a fetch merges nothing")
-    #expect(main.performAndWait { (main.registeredObject(for: id) as? Person)?.age } == 34)
+    #expect(main.performAndWait { main in (main.registeredObject(for: id) as? Person)?.age } == 34)
   }
 
   @Test("without an interval each save is merged at once", arguments: StoreKind.allCases)
@@ -76,12 +76,10 @@ struct MergingIntervalTests {
     let stack = try CompanyStack(kind)
     let (main, id) = try follower(stack, every: .milliseconds(20))
     let (merges, continuation) = AsyncStream<Int>.makeStream()
-    let observer = NotificationCenter.default.addObserver(
-      forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: main, queue: nil
-    ) { note in
+    let observer = main.observe(ManagedObjectContext.didMergeChangesObjectIDsNotification) { note in
       if let save = ContextSave(note) { continuation.yield(save.updatedObjectIDs.count) }
     }
-    defer { NotificationCenter.default.removeObserver(observer) }
+    defer { observer.cancel() }
     for age in Int32(31)...40 { try set(age, of: id, stack) }
     var count = 0
     for await updated in merges {
@@ -96,18 +94,16 @@ struct MergingIntervalTests {
     let stack = try CompanyStack(kind)
     let (main, id) = try follower(stack, every: .seconds(3600))
     let (merges, continuation) = AsyncStream<[ManagedObjectID]>.makeStream()
-    let observer = NotificationCenter.default.addObserver(
-      forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: main, queue: nil
-    ) { note in
+    let observer = main.observe(ManagedObjectContext.didMergeChangesObjectIDsNotification) { note in
       let ids = note.userInfo?[ManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue] as? Set<ManagedObjectID>
       if let save = ContextSave(note), Set(save.insertedObjectIDs) == ids { continuation.yield(save.insertedObjectIDs) }
     }
-    defer { NotificationCenter.default.removeObserver(observer) }
+    defer { observer.cancel() }
     try set(31, of: id, stack)
     #expect(await seen(id, main) == 31)
-    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let writer = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     let ids = try (0..<5).map { number in
-      try writer.performAndWait {
+      try writer.performAndWait { writer in
         // Of the company's entity, which no set leads to from elsewhere.
         let company = try writer.insert("Company")
         try company.setValue(.string("Company \(number)"), forKey: "name")
@@ -115,7 +111,7 @@ struct MergingIntervalTests {
         return company.objectID
       }
     }
-    main.performAndWait {}
+    main.performAndWait { _ in }
     continuation.finish()
     var received: [[ManagedObjectID]] = []
     for await merge in merges { received.append(merge) }
@@ -125,14 +121,12 @@ struct MergingIntervalTests {
   /// A writer whose saves insert cities and count them in one sample, as an import counts in its checkpoint.
   private func countingSaves(_ stack: CompanyStack, _ count: Int32) throws -> [ContextSave] {
     let saves = Mutex<[ContextSave]>([])
-    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let observer = NotificationCenter.default.addObserver(
-      forName: ManagedObjectContext.didSaveObjectsNotification, object: writer, queue: nil
-    ) { note in
+    let writer = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let observer = writer.observe(ManagedObjectContext.didSaveObjectsNotification) { note in
       if let save = ContextSave(note) { saves.withLock { $0.append(save) } }
     }
-    defer { NotificationCenter.default.removeObserver(observer) }
-    try writer.performAndWait {
+    defer { observer.cancel() }
+    try writer.performAndWait { writer in
       let sample = try writer.insert("Sample")
       try writer.save()
       for number in 1...count {

@@ -29,8 +29,8 @@ struct NotificationMergeTests {
     let (ada, bob) = (try await stack.savedPerson("Ada", age: 30), try await stack.savedPerson("Bob", age: 20))
     #expect(stack.age(of: ada, in: stack.view) == 30 && stack.age(of: bob, in: stack.view) == 20)
     // Another program changes the store: no context announces it.
-    let other = ManagedObjectContext(.privateQueue, coordinator: stack.company.coordinator)
-    let changes = try other.performAndWait {
+    let other = ContextQueue(.privateQueue, coordinator: stack.company.coordinator)
+    let changes = try other.performAndWait { other in
       let (first, second) = (
         try #require(try other.named("Ada", Person.self)), try #require(try other.named("Bob", Person.self))
       )
@@ -48,7 +48,7 @@ struct NotificationMergeTests {
       return SentNotification(notification([key: updated, .deletedObjectIDs: [second.objectID]]))
     }
     for context in [stack.container.writerContext, stack.view].compactMap({ $0 }) {
-      #expect(context.performAndWait { merge(changes.value, into: context) } == [])
+      #expect(context.performAndWait { context in merge(changes.value, into: context) } == [])
     }
     #expect(stack.age(of: ada, in: stack.view) == 31)
     #expect(try stack.names(in: stack.view) == ["Ada 31"])

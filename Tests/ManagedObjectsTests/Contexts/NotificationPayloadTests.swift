@@ -9,11 +9,11 @@ struct NotificationPayloadTests {
   private typealias Key = ManagedObjectContext.NotificationKey
 
   /// What a notification had under each key, as text: the names of people, or the number of IDs.
-  private func observe(_ name: Notification.Name, _ context: ManagedObjectContext) -> (
-    Recorder<String>, any NSObjectProtocol
+  private func observe(_ name: Notification.Name, _ context: ContextQueue) -> (
+    Recorder<String>, ContextObservation
   ) {
     let seen = Recorder<String>()
-    let observer = NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { note in
+    let observer = context.observe(name) { note in
       var parts: [String] = []
       for key: Key in [.insertedObjects, .updatedObjects, .deletedObjects, .refreshedObjects, .invalidatedObjects] {
         guard let value = note.userInfo?[key.rawValue] else { continue }
@@ -43,8 +43,8 @@ struct NotificationPayloadTests {
     let (changes, first) = observe(ManagedObjectContext.didChangeObjectsNotification, context)
     let (saves, second) = observe(ManagedObjectContext.didSaveObjectsNotification, context)
     let (ids, third) = observe(ManagedObjectContext.didSaveObjectIDsNotification, context)
-    defer { for observer in [first, second, third] { NotificationCenter.default.removeObserver(observer) } }
-    try context.performAndWait {
+    defer { for observer in [first, second, third] { observer.cancel() } }
+    try context.performAndWait { context in
       let (ada, bob) = (try context.person("Ada"), try context.person("Bob"))
       try context.save()
       ada.age = 31
@@ -71,7 +71,7 @@ struct NotificationPayloadTests {
     stack.company.breaker.isBroken = true
     let (before, first) = observe(ManagedObjectContext.willSaveObjectsNotification, context)
     let (after, second) = observe(ManagedObjectContext.didSaveObjectsNotification, context)
-    defer { for observer in [first, second] { NotificationCenter.default.removeObserver(observer) } }
+    defer { for observer in [first, second] { observer.cancel() } }
     try stack.save(context)
     #expect(before.items == [""] && after.items == [""])
   }
@@ -80,15 +80,13 @@ struct NotificationPayloadTests {
   func changedBeforeSaving(_ kind: StackCase) throws {
     let stack = try kind.make()
     let context = stack.container.newBackgroundContext()
-    let observer = NotificationCenter.default.addObserver(
-      forName: ManagedObjectContext.willSaveObjectsNotification, object: context, queue: nil
-    ) { _ in
-      #expect(throws: Never.self) { try context.person("Ada") }
+    let observer = context.observe(ManagedObjectContext.willSaveObjectsNotification) { _ in
+      #expect(throws: Never.self) { try context.current.person("Ada") }
     }
-    defer { NotificationCenter.default.removeObserver(observer) }
-    let save = try context.performAndWait { try context.saveAndTell() }
+    defer { observer.cancel() }
+    let save = try context.performAndWait { context in try context.saveAndTell() }
     #expect(save?.insertedObjectIDs.count == 1)
-    #expect(context.performAndWait { !context.hasChanges })
+    #expect(context.performAndWait { context in !context.hasChanges })
   }
 
   @Test("merged insertions are announced as faults of the merging context", arguments: StackCase.all)
@@ -97,9 +95,9 @@ struct NotificationPayloadTests {
     let follower = stack.container.newBackgroundContext()
     let other = stack.container.newBackgroundContext()
     let (changes, observer) = observe(ManagedObjectContext.didChangeObjectsNotification, follower)
-    defer { NotificationCenter.default.removeObserver(observer) }
+    defer { observer.cancel() }
     let typed = Recorder<[ManagedObjectID]>()
-    let observation = follower.performAndWait {
+    let observation = follower.performAndWait { follower in
       follower.automaticallyMergesChangesFromParent = true
       return follower.observeChanges { changes in
         typed.note(changes.inserted.map(\.objectID))
@@ -107,16 +105,16 @@ struct NotificationPayloadTests {
       }
     }
     defer { observation.cancel() }
-    let ids = try other.performAndWait {
+    let ids = try other.performAndWait { other in
       let people = [try other.person("Ada"), try other.person("Bob")]
       try other.save()
       return people.map(\.objectID)
     }
     stack.settle()
-    follower.performAndWait {}
+    follower.performAndWait { _ in }
     #expect(typed.items == [ids])
     #expect(changes.items == ["inserted: fault Ada, fault Bob"])
-    #expect(follower.performAndWait { !follower.hasChanges && follower.insertedObjects.isEmpty })
+    #expect(follower.performAndWait { follower in !follower.hasChanges && follower.insertedObjects.isEmpty })
   }
 
   @Test("an object deleted elsewhere is a deleted object until the end of the block", arguments: StackCase.all)
@@ -126,14 +124,14 @@ struct NotificationPayloadTests {
     let (follower, other) = (stack.container.newBackgroundContext(), stack.container.newBackgroundContext())
     #expect(stack.age(of: id, in: follower) == 30)
     let save = try #require(
-      try other.performAndWait {
+      try other.performAndWait { other in
         other.delete(try other.existingObject(with: id))
         return try other.saveAndTell()
       })
     stack.settle()
     let (changes, observer) = observe(ManagedObjectContext.didChangeObjectsNotification, follower)
-    defer { NotificationCenter.default.removeObserver(observer) }
-    try follower.performAndWait {
+    defer { observer.cancel() }
+    try follower.performAndWait { follower in
       let ada = try #require(follower.registeredObject(for: id))
       follower.mergeChanges(fromContextDidSave: save)
       #expect(ada.isDeleted && ada.managedObjectContext === follower && follower.deletedObjects == [ada])

@@ -91,14 +91,14 @@ struct NotificationTests {
     let context = context
     #expect(
       try announced {
-        try context.performAndWait {
+        try context.performAndWait { context in
           let ada = try context.person("Ada")
           ada.age = 30
           ada.age = 31
           try context.person("Bob")
         }
       } == ["didChange, inserted 2"])
-    #expect(announced { context.performAndWait {} } == [])
+    #expect(announced { context.performAndWait { _ in } } == [])
     let ada = try #require(try context.named("Ada", Person.self))
     try context.save()
     func changing(to ages: Int32...) -> [String] {
@@ -199,10 +199,10 @@ struct NotificationTests {
 
   @Test("saves can be followed from anywhere")
   func stream() async throws {
-    let context = ManagedObjectContext(.privateQueue, coordinator: coordinator)
+    let context = ContextQueue(.privateQueue, coordinator: coordinator)
     let saves = context.saves
     for name in ["Ada", "Bob"] {
-      try await context.perform {
+      try await context.perform { context in
         try context.person(name)
         try context.save()
       }

@@ -190,8 +190,8 @@ struct ObjectChangesTests {
   @Test("a sequence may be consumed while the context goes on, on its own queue")
   func concurrently() async throws {
     let stack = try CompanyStack(.inMemory)
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let (id, changes) = try await context.perform {
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let (id, changes) = try await context.perform { context in
       let ada = try context.person("Ada", age: 0)
       try context.save()
       return (ada.objectID, ada.observeChanges())
@@ -205,7 +205,7 @@ struct ObjectChangesTests {
       return ages
     }
     for age in 1...3 {
-      try await context.perform { (context.object(with: id) as? Person)?.age = Int32(age) }
+      await context.perform { context in (context.object(with: id) as? Person)?.age = Int32(age) }
     }
     let ages = await consumer.value
     #expect(ages.last == 3 && Set(ages).count == ages.count)

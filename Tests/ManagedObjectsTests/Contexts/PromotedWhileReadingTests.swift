@@ -15,40 +15,38 @@ struct PromotedWhileReadingTests {
     "gives objects their permanent IDs, under which the child knows them", arguments: StoreKind.allCases, Way.allCases)
   func identity(_ kind: StoreKind, _ way: Way) throws {
     let stack = try CompanyStack(kind)
-    let parent = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let parent = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     parent.mergingInterval = .seconds(3600)
-    parent.performAndWait { parent.automaticallyMergesChangesFromParent = true }
-    let other = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    parent.performAndWait { parent in parent.automaticallyMergesChangesFromParent = true }
+    let other = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     @Sendable func saveAnother() throws {
-      try other.performAndWait {
+      try other.performAndWait { other in
         try other.company("Acme")
         try other.save()
       }
       // A merge of its own, so that the next one waits for the interval.
-      parent.performAndWait {}
+      parent.performAndWait { _ in }
     }
     try saveAnother()
 
-    let child = ManagedObjectContext(.privateQueue, parent: parent)
-    try child.performAndWait {
+    let child = ContextQueue(.privateQueue, parent: parent)
+    try child.performAndWait { child in
       let ada = try child.person("Ada")
       try child.save()
       #expect(ada.objectID.isTemporaryID)
       // The parent merges this when it is asked next, and saves then.
-      try other.performAndWait {
+      try other.performAndWait { other in
         try other.company("Bolt")
         try other.save()
       }
       let isSaved = Recorder<Bool>()
-      let observer = NotificationCenter.default.addObserver(
-        forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: parent, queue: nil
-      ) { _ in
+      let observer = parent.observe(ManagedObjectContext.didMergeChangesObjectIDsNotification) { _ in
         if isSaved.items.isEmpty {
           isSaved.note(true)
-          #expect(throws: Never.self) { try parent.save() }
+          #expect(throws: Never.self) { try parent.current.save() }
         }
       }
-      defer { NotificationCenter.default.removeObserver(observer) }
+      defer { observer.cancel() }
       var request = FetchRequest<Person>(entityName: "Person")
       request.includesPropertyValues = way != .faults
       if way == .withChanges { ada.age = 3 }

@@ -26,7 +26,7 @@ struct StackCase: CustomTestStringConvertible, Sendable {
 struct StackFixture: Sendable {
   let company: CompanyStack
   let container: PersistentContainer
-  var view: ManagedObjectContext { container.viewContext }
+  var view: ContextQueue { container.viewContext }
 
   init(_ kind: StackCase, _ company: CompanyStack, _ viewQueue: ManagedObjectContext.ConcurrencyType) {
     self.company = company
@@ -36,13 +36,13 @@ struct StackFixture: Sendable {
 
   /// What the store holds: the people's names and ages.
   func stored() throws -> [String] {
-    let reader = ManagedObjectContext(.privateQueue, coordinator: company.coordinator)
+    let reader = ContextQueue(.privateQueue, coordinator: company.coordinator)
     return try names(in: reader)
   }
 
   /// What a context shows: the people's names and ages.
-  func names(in context: ManagedObjectContext) throws -> [String] {
-    try context.performAndWait {
+  func names(in context: ContextQueue) throws -> [String] {
+    try context.performAndWait { context in
       try context.all(Person.self, sortedBy: "name").map { "\($0.name ?? "") \($0.age ?? 0)" }
     }
   }
@@ -50,9 +50,9 @@ struct StackFixture: Sendable {
   /// Inserts a person in a context and keeps it there.
   @discardableResult
   func insert(
-    _ name: String, age: Int32 = 0, email: String? = nil, in context: ManagedObjectContext
+    _ name: String, age: Int32 = 0, email: String? = nil, in context: ContextQueue
   ) throws -> ManagedObjectID {
-    try context.performAndWait {
+    try context.performAndWait { context in
       context.retainsRegisteredObjects = true
       return try context.person(name, age: age, email: email).objectID
     }
@@ -62,28 +62,28 @@ struct StackFixture: Sendable {
   func savedPerson(_ name: String, age: Int32) async throws -> ManagedObjectID {
     try insert(name, age: age, in: view)
     try await view.saveToPersistentStore()
-    return try view.performAndWait { try view.named(name, Person.self)?.objectID } ?? insert(name, in: view)
+    return try view.performAndWait { view in try view.named(name, Person.self)?.objectID } ?? insert(name, in: view)
   }
 
-  func setAge(_ age: Int32, of id: ManagedObjectID, in context: ManagedObjectContext) {
-    context.performAndWait {
+  func setAge(_ age: Int32, of id: ManagedObjectID, in context: ContextQueue) {
+    context.performAndWait { context in
       context.retainsRegisteredObjects = true
       (context.object(with: id) as? Person)?.age = age
     }
   }
 
-  func age(of id: ManagedObjectID, in context: ManagedObjectContext) -> Int32? {
-    context.performAndWait {
+  func age(of id: ManagedObjectID, in context: ContextQueue) -> Int32? {
+    context.performAndWait { context in
       context.retainsRegisteredObjects = true
       return (context.object(with: id) as? Person)?.age
     }
   }
 
-  func save(_ context: ManagedObjectContext) throws { try context.performAndWait { try context.save() } }
+  func save(_ context: ContextQueue) throws { try context.performAndWait { context in try context.save() } }
 
   /// Waits until the view has merged what was saved before.
   func settle() {
-    container.writerContext?.performAndWait {}
-    view.performAndWait {}
+    container.writerContext?.performAndWait { _ in }
+    view.performAndWait { _ in }
   }
 }

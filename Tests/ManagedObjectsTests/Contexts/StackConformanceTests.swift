@@ -41,7 +41,7 @@ struct StackConformanceTests {
     #expect(try stack.stored() == ["Ada 31", "Bob 0"])
     #expect(stack.age(of: id, in: stack.view) == 31)
     #expect(try stack.names(in: stack.view) == ["Ada 31", "Bob 0"])
-    #expect(stack.view.performAndWait { !stack.view.hasChanges })
+    #expect(stack.view.performAndWait { view in !view.hasChanges })
   }
 
   @Test("a save goes one level up, and no further", arguments: StackCase.all)
@@ -53,7 +53,7 @@ struct StackConformanceTests {
     stack.settle()
     #expect(try stack.stored() == (kind.isNested ? [] : ["Ada 0"]))
     #expect(try stack.names(in: stack.view) == ["Ada 0"])
-    #expect(stack.view.performAndWait { stack.view.hasChanges } == kind.isNested)
+    #expect(stack.view.performAndWait { view in view.hasChanges } == kind.isNested)
     try stack.save(stack.view)
     #expect(try stack.stored() == (kind.stack == .privateWriter ? [] : ["Ada 0"]))
     if let writer = stack.container.writerContext { try stack.save(writer) }
@@ -67,11 +67,11 @@ struct StackConformanceTests {
     let (one, two) = (stack.container.newBackgroundContext(), stack.container.newBackgroundContext())
     #expect(stack.age(of: id, in: one) == 30 && stack.age(of: id, in: two) == 30)
     stack.setAge(31, of: id, in: one)
-    let save = try #require(try one.performAndWait { try one.saveAndTell() })
+    let save = try #require(try one.performAndWait { one in try one.saveAndTell() })
     stack.settle()
     #expect(stack.age(of: id, in: stack.view) == 31, "the view has it")
     #expect(stack.age(of: id, in: two) == 30)
-    two.performAndWait { two.mergeChanges(fromContextDidSave: save) }
+    two.performAndWait { two in two.mergeChanges(fromContextDidSave: save) }
     #expect(stack.age(of: id, in: two) == 31)
     stack.setAge(32, of: id, in: two)
     try stack.save(two)
@@ -89,7 +89,7 @@ struct StackConformanceTests {
     try await stack.view.saveToPersistentStore()
     #expect(try stack.stored() == ["Ada 31"])
     #expect(stack.age(of: id, in: background) == 30)
-    background.performAndWait { background.refreshAllObjects() }
+    background.performAndWait { background in background.refreshAllObjects() }
     #expect(stack.age(of: id, in: background) == 31)
   }
 
@@ -120,10 +120,11 @@ struct StackConformanceTests {
     try await background.saveToPersistentStore()
     try await stack.view.saveToPersistentStore()
     let ids = try [background, stack.view].map { context in
-      try context.performAndWait { try context.all(Person.self).map(\.objectID) }
+      try context.performAndWait { context in try context.all(Person.self).map(\.objectID) }
     }
     #expect(ids[0].count == 1 && ids[0] == ids[1] && !ids[0][0].isTemporaryID)
-    #expect(background.performAndWait { background.registeredObjects.count } == 1, "one object for one row")
+    #expect(
+      background.performAndWait { background in background.registeredObjects.count } == 1, "one object for one row")
     stack.setAge(31, of: ids[0][0], in: background)
     try await background.saveToPersistentStore()
     #expect(try stack.stored() == ["Ada 31"])
@@ -134,12 +135,12 @@ struct StackConformanceTests {
     let stack = try kind.make()
     let (view, background) = (stack.view, stack.container.newBackgroundContext())
     let id = try await stack.savedPerson("Ada", age: 30)
-    try view.performAndWait {
+    try view.performAndWait { view in
       view.retainsRegisteredObjects = true
       (view.object(with: id) as? Person)?.employer = try view.company("Acme")
     }
     try await view.saveToPersistentStore()
-    try background.performAndWait {
+    try background.performAndWait { background in
       let ada = try #require(background.object(with: id) as? Person)
       try background.person("Bob").employer = ada.employer
       background.delete(ada)
@@ -147,7 +148,7 @@ struct StackConformanceTests {
     try await background.saveToPersistentStore()
     stack.settle()
     #expect(try stack.stored() == ["Bob 0"])
-    let employees = try view.performAndWait { try view.named("Acme", Company.self)?.employees.map(\.name) }
+    let employees = try view.performAndWait { view in try view.named("Acme", Company.self)?.employees.map(\.name) }
     #expect(employees == ["Bob"])
   }
 
@@ -161,14 +162,16 @@ struct StackConformanceTests {
     await #expect(throws: ManagedObjectError.self) { try await background.saveToPersistentStore() }
     #expect(try stack.stored() == ["Ada 0"])
     let holder = stack.container.writerContext ?? (kind.isNested ? stack.view : background)
-    #expect(holder.performAndWait { holder.insertedObjects.count } == 1)
-    try holder.performAndWait { try holder.named("Twin", Person.self)?.email = "b@x" }
+    #expect(holder.performAndWait { holder in holder.insertedObjects.count } == 1)
+    try holder.performAndWait { holder in try holder.named("Twin", Person.self)?.email = "b@x" }
     try await holder.saveToPersistentStore()
     #expect(try stack.stored() == ["Ada 0", "Twin 0"])
 
     try stack.insert("x", in: background)
     await #expect(throws: ManagedObjectError.self) { try await background.saveToPersistentStore() }
-    #expect(background.performAndWait { background.insertedObjects.count } == 1, "what isn't valid goes nowhere")
+    #expect(
+      background.performAndWait { background in background.insertedObjects.count } == 1, "what isn't valid goes nowhere"
+    )
   }
 
   @Test("a background task gives back what it found, throws, and leaves nothing behind", arguments: StackCase.all)
@@ -225,7 +228,7 @@ struct StackConformanceTests {
       try context.save()
     }
     try await stack.view.saveToPersistentStore()
-    let names = try await stack.view.perform { try stack.view.all(Person.self).map(\.name) }
+    let names = try await stack.view.perform { view in try view.all(Person.self).map(\.name) }
     #expect(names == ["Ada"])
     #expect(try stack.stored() == ["Ada 1"])
   }
@@ -244,7 +247,7 @@ struct StackConformanceTests {
     }
     async let saved = background.saveToPersistentStore()
     await wait(for: begun)
-    stack.view.performAndWait { stack.view.refreshAllObjects() }
+    stack.view.performAndWait { view in view.refreshAllObjects() }
     #expect(try stack.names(in: stack.view) == ["Ada 31", "Bob 0"])
     #expect(stack.age(of: id, in: stack.view) == 31)
     #expect(try stack.stored() == ["Ada 30"], "it isn't in the store yet")

@@ -8,10 +8,10 @@ struct TwoStepContextTests {
   @Test("fetches from its coordinator and saves to it", arguments: StoreKind.allCases)
   func coordinator(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
-    let context = ManagedObjectContext(.privateQueue, name: "two steps")
+    let context = ContextQueue(.privateQueue, name: "two steps")
     context.persistentStoreCoordinator = stack.coordinator
     #expect(context.parent == nil && context.model === stack.coordinator.model)
-    try context.performAndWait {
+    try context.performAndWait { context in
       _ = try context.person("Ada")
       try context.save()
     }
@@ -23,34 +23,35 @@ struct TwoStepContextTests {
     let stack = try CompanyStack(kind)
     let parent = stack.context()
     let child = ManagedObjectContext(.confinement)
-    child.parent = parent
-    #expect(child.persistentStoreCoordinator === stack.coordinator && child.parent == parent)
+    child.parent = parent.queue
+    #expect(child.persistentStoreCoordinator === stack.coordinator && child.parent == parent.queue)
     let ada = try child.person("Ada")
     try child.save()
     #expect(try parent.all(Person.self).count == 1 && ada.objectID.isTemporaryID)
     try parent.save()
-    child.performAndWait {}
+    child.performAndWait { _ in }
     #expect(!ada.objectID.isTemporaryID)
   }
 
   @Test("merges automatically, also when that was set first")
   func following() throws {
     let stack = try CompanyStack(.inMemory)
-    let context = ManagedObjectContext(.privateQueue)
-    context.performAndWait { context.automaticallyMergesChangesFromParent = true }
+    let context = ContextQueue(.privateQueue)
+    context.performAndWait { context in context.automaticallyMergesChangesFromParent = true }
     context.persistentStoreCoordinator = stack.coordinator
     let writer = stack.context()
     let ada = try writer.person("Ada", age: 1)
     try writer.save()
     let id = ada.objectID
-    let followed = try context.performAndWait {
+    let followed = try context.performAndWait { context in
       context.retainsRegisteredObjects = true
       return try context.existingObject(with: id).value(forKey: "age")
     }
     #expect(followed == .int(1))
     ada.age = 2
     try writer.save()
-    #expect(try context.performAndWait { try context.existingObject(with: id).value(forKey: "age") } == .int(2))
+    #expect(
+      try context.performAndWait { context in try context.existingObject(with: id).value(forKey: "age") } == .int(2))
   }
 
   @Test("finds no entity before, and says what it lacks")

@@ -46,28 +46,26 @@ struct UndoTests {
 
   @Test("blocks within a block belong to its event, and are undone with it", arguments: StoreKind.allCases)
   func nestedBlocks(_ kind: StoreKind) throws {
-    let context = ManagedObjectContext(.privateQueue, coordinator: try CompanyStack(kind).coordinator)
-    try context.performAndWait {
+    let context = ContextQueue(.privateQueue, coordinator: try CompanyStack(kind).coordinator)
+    try context.performAndWait { context in
       context.undoManager = UndoManager()
       context.retainsRegisteredObjects = true
       try context.person("Ada", age: 30)
       try context.save()
     }
     let changes = Recorder<Int>()
-    let observer = NotificationCenter.default.addObserver(
-      forName: ManagedObjectContext.didChangeObjectsNotification, object: context, queue: nil
-    ) { note in
+    let observer = context.observe(ManagedObjectContext.didChangeObjectsNotification) { note in
       if let announced = ContextChanges(note) { changes.note(announced.updated.count) }
     }
-    defer { NotificationCenter.default.removeObserver(observer) }
-    try context.performAndWait {
+    defer { observer.cancel() }
+    try context.performAndWait { context in
       let ada = try #require(try context.named("Ada", Person.self))
       ada.age = 31
-      try context.performAndWait { try context.named("Ada", Person.self)?.name = "Eve" }
+      try context.performAndWait { context in try context.named("Ada", Person.self)?.name = "Eve" }
       ada.email = "ada@example.org"
     }
     #expect(changes.items == [1])
-    try context.performAndWait {
+    try context.performAndWait { context in
       context.undo()
       let ada = try #require(try context.named("Ada", Person.self))
       #expect(ada.age == 30 && ada.email == nil && !context.hasChanges)

@@ -83,10 +83,10 @@ struct UnheldObjectsTests {
   @Test("each piece of work sees what another process has saved before it")
   func otherProcess() throws {
     let office = try Office(.sqlite)
-    let reader = ManagedObjectContext(.privateQueue, coordinator: office.stack.coordinator)
+    let reader = ContextQueue(.privateQueue, coordinator: office.stack.coordinator)
     let id = office.ada.objectID
     let age: @Sendable () throws -> Int32? = {
-      try reader.performAndWait { try (reader.existingObject(with: id) as? Person)?.age }
+      try reader.performAndWait { reader in try (reader.existingObject(with: id) as? Person)?.age }
     }
     #expect(try age() == 30)
     try office.stack.execute("UPDATE Person SET age = 31")

@@ -6,18 +6,18 @@ import Testing
 
 @Suite("A context whose waiting saves don't keep the rows that they insert")
 struct WaitingRowsTests {
-  private func follower(_ stack: CompanyStack) -> ManagedObjectContext {
-    let context = ManagedObjectContext(
+  private func follower(_ stack: CompanyStack) -> ContextQueue {
+    let context = ContextQueue(
       .privateQueue, mergingSavesOf: stack.coordinator, name: "follower", needsRows: false)
     context.mergingInterval = .seconds(3600)
-    context.performAndWait { context.retainsRegisteredObjects = true }
+    context.performAndWait { context in context.retainsRegisteredObjects = true }
     return context
   }
 
   @discardableResult
   private func hire(_ name: String, at company: ManagedObjectID?, _ stack: CompanyStack) throws -> ManagedObjectID {
-    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    return try writer.performAndWait {
+    let writer = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    return try writer.performAndWait { writer in
       let person = try writer.person(name)
       if let company { person.employer = writer.object(with: company) as? Company }
       try writer.save()
@@ -25,8 +25,8 @@ struct WaitingRowsTests {
     }
   }
 
-  private func employees(of company: ManagedObjectID, in context: ManagedObjectContext) -> Set<String?> {
-    context.performAndWait {
+  private func employees(of company: ManagedObjectID, in context: ContextQueue) -> Set<String?> {
+    context.performAndWait { context in
       Set((context.registeredObject(for: company) as? Company)?.employees.map(\.name) ?? [])
     }
   }
@@ -36,7 +36,7 @@ struct WaitingRowsTests {
     let stack = try CompanyStack(kind)
     let context = follower(stack)
     try hire("Ada", at: nil, stack)
-    let company = try context.performAndWait {
+    let company = try context.performAndWait { context in
       let company = try context.company("Acme")
       try context.save()
       return company.objectID
@@ -58,7 +58,7 @@ struct WaitingRowsTests {
     let row = acme.objectID
     let context = follower(stack)
     try hire("Ben", at: row, stack)
-    try context.performAndWait {
+    try context.performAndWait { context in
       context.mergePolicy = .mergeByPropertyObjectTrump
       let company = try context.company("Acme Ltd")
       (company.country, company.registration) = ("DE", 1)
@@ -77,23 +77,19 @@ struct WaitingRowsTests {
     let (others, merged) = (Recorder<ManagedObjectID>(), Recorder<ManagedObjectID>())
     let observers = [
       // The other's save precedes this context's, and waits until that is made.
-      NotificationCenter.default.addObserver(
-        forName: ManagedObjectContext.willSaveObjectsNotification, object: context, queue: nil
-      ) { _ in
+      context.observe(ManagedObjectContext.willSaveObjectsNotification) { _ in
         #expect(throws: Never.self) { others.note(try hire("Ada", at: nil, stack)) }
       },
-      NotificationCenter.default.addObserver(
-        forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: context, queue: nil
-      ) { note in
+      context.observe(ManagedObjectContext.didMergeChangesObjectIDsNotification) { note in
         for id in ContextSave(note)?.insertedObjectIDs ?? [] { merged.note(id) }
       },
     ]
-    defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
-    try context.performAndWait {
+    defer { for observer in observers { observer.cancel() } }
+    try context.performAndWait { context in
       try context.company("Acme")
       try context.save()
     }
-    context.performAndWait {}
+    context.performAndWait { _ in }
     #expect(others.items.count == 1)
     #expect(merged.items == others.items)
   }

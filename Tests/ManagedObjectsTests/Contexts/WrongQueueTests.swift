@@ -31,8 +31,10 @@ struct WrongQueueTests {
   @Test("a private context outside its queue")
   func privateContext() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let context = ManagedObjectContext(.privateQueue, coordinator: try Self.coordinator(), name: "import 7")
-      Self.onThread { _ = context.hasChanges }
+      let context = ContextQueue(.privateQueue, coordinator: try Self.coordinator(), name: "import 7")
+      let kept = Kept()
+      context.performAndWait { context in kept.context = context }
+      Self.onThread { _ = kept.context?.hasChanges }
     }
     #expect(text(result).contains("ManagedObjectContext \"import 7\", privateQueue"))
     #expect(text(result).contains("belongs on: its private queue, inside perform or performAndWait"))
@@ -42,13 +44,43 @@ struct WrongQueueTests {
   @Test("a property of an object outside its context's queue")
   func property() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let context = ManagedObjectContext(.privateQueue, coordinator: try Self.coordinator(), name: "objects")
+      let context = ContextQueue(.privateQueue, coordinator: try Self.coordinator(), name: "objects")
       let kept = Kept()
-      try context.performAndWait { kept.person = try context.person("Ada") }
+      try context.performAndWait { context in kept.person = try context.person("Ada") }
       _ = kept.person?.name
     }
     #expect(text(result).contains("ManagedObjectContext \"objects\", privateQueue"))
     #expect(text(result).contains("touched on: thread"))
+  }
+
+  @Test("even what identifies an object, and its state, outside its context's queue", arguments: Accessor.allCases)
+  func accessor(_ accessor: Accessor) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [accessor = accessor as Accessor] in
+      let context = ContextQueue(.privateQueue, coordinator: try Self.coordinator(), name: "objects")
+      let kept = Kept()
+      try context.performAndWait { context in kept.person = try context.person("Ada") }
+      if let person = kept.person { accessor.read(person) }
+    }
+    #expect(text(result).contains("ManagedObjectContext \"objects\", privateQueue"))
+  }
+
+  enum Accessor: String, Codable, CaseIterable {
+    case objectID, entity, managedObjectContext, isInserted, isUpdated, isDeleted, isFault, faultingState, hasChanges
+
+    func read(_ object: ManagedObject) {
+      switch self {
+      case .objectID: _ = object.objectID
+      case .entity: _ = object.entity
+      case .managedObjectContext: _ = object.managedObjectContext
+      case .isInserted: _ = object.isInserted
+      case .isUpdated: _ = object.isUpdated
+      case .isDeleted: _ = object.isDeleted
+      case .isFault: _ = object.isFault
+      case .faultingState: _ = object.faultingState
+      case .hasChanges: _ = object.hasChanges
+      }
+    }
   }
 
   @Test("a private context's object on another context's queue")
@@ -56,12 +88,12 @@ struct WrongQueueTests {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let coordinator = try Self.coordinator()
       let (one, two) = (
-        ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "one"),
-        ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "two")
+        ContextQueue(.privateQueue, coordinator: coordinator, name: "one"),
+        ContextQueue(.privateQueue, coordinator: coordinator, name: "two")
       )
       let kept = Kept()
-      try one.performAndWait { kept.person = try one.person("Ada") }
-      two.performAndWait { kept.person?.name = "Eve" }
+      try one.performAndWait { one in kept.person = try one.person("Ada") }
+      two.performAndWait { _ in kept.person?.name = "Eve" }
     }
     #expect(text(result).contains("ManagedObjectContext \"one\""))
     #expect(text(result).contains("touched on: the queue of context \"two\""))
@@ -70,8 +102,8 @@ struct WrongQueueTests {
   @Test("a main-queue context off the main queue")
   func mainContext() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let context = ManagedObjectContext(.mainQueue, coordinator: try Self.coordinator(), name: "main")
-      Self.onThread { _ = try? context.all(Person.self) }
+      let context = ContextQueue(.mainQueue, coordinator: try Self.coordinator(), name: "main")
+      Self.onThread { _ = try? context.current.all(Person.self) }
     }
     #expect(text(result).contains("ManagedObjectContext \"main\", mainQueue"))
     #expect(text(result).contains("belongs on: the main queue"))
@@ -81,13 +113,16 @@ struct WrongQueueTests {
   func confinement() async {
     let direct = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let context = ManagedObjectContext(.confinement, coordinator: try Self.coordinator(), name: "mine")
-      Self.onThread { _ = context.registeredObjects }
+      let kept = Kept()
+      kept.context = context
+      Self.onThread { _ = kept.context?.registeredObjects }
     }
     #expect(text(direct).contains("ManagedObjectContext \"mine\", confinement"))
     #expect(text(direct).contains("belongs on: the thread that made it"))
     let waiting = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let context = ManagedObjectContext(.confinement, coordinator: try Self.coordinator(), name: "mine")
-      Self.onThread { context.performAndWait {} }
+      let queue = context.queue
+      Self.onThread { queue.performAndWait { _ in } }
     }
     #expect(text(waiting).contains("ManagedObjectContext \"mine\", confinement"))
   }
@@ -96,10 +131,10 @@ struct WrongQueueTests {
   func reusedThread() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let coordinator = try Self.coordinator()
-      let made = Mutex<(context: ManagedObjectContext?, thread: pthread_t)>((nil, pthread_self()))
+      let made = Mutex<(context: ContextQueue?, thread: pthread_t)>((nil, pthread_self()))
       try JoinedThread.run {
         made.withLock {
-          $0 = (ManagedObjectContext(.confinement, coordinator: coordinator, name: "mine"), pthread_self())
+          $0 = (ContextQueue(.confinement, coordinator: coordinator, name: "mine"), pthread_self())
         }
       }
       // glibc gives the stack of a thread that has ended, and so its pthread_t, to the next one of the same size.
@@ -107,7 +142,7 @@ struct WrongQueueTests {
         try JoinedThread.run {
           let (context, thread) = made.withLock { $0 }
           guard pthread_equal(thread, pthread_self()) != 0 else { return }
-          _ = context?.registeredObjects
+          _ = context?.current.registeredObjects
         }
       }
     }
@@ -143,4 +178,5 @@ private enum JoinedThread {
 private final class Kept: @unchecked Sendable {
   // Not safe at all: that is what the tests are about.
   var person: Person?
+  var context: ManagedObjectContext?
 }

@@ -48,7 +48,7 @@ struct AssignTests {
   @Test("take their store along into a parent context", arguments: StorePair.all)
   func children(_ pair: StorePair) throws {
     let stack = try HerdStack(pair)
-    let parent = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let parent = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     let child = ManagedObjectContext(.confinement, parent: parent)
     let (rex, pip) = (try child.animal("Rex", in: stack.stores[1]), try child.animal("Pip", in: stack.stores[1]))
     try child.obtainPermanentIDs(for: [pip])
@@ -56,7 +56,7 @@ struct AssignTests {
     try child.save()
     #expect(try child.herd { $0.affectedStores = [stack.stores[1]] } == ["Pip", "Rex"])
     #expect(try child.herd { $0.affectedStores = [stack.stores[0]] } == [])
-    try parent.performAndWait { try parent.save() }
+    try parent.performAndWait { parent in try parent.save() }
     #expect(try child.existingObject(with: rex.objectID).objectID.storeIdentifier == stack.stores[1].identifier)
     #expect(try stack.context().herd { $0.affectedStores = [stack.stores[1]] } == ["Pip", "Rex"])
   }

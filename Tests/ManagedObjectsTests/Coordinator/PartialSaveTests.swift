@@ -25,9 +25,9 @@ struct PartialSaveTests {
     let old = try stack.stores.enumerated().map { try context.animal("old \($0)", in: $1) }
     let gone = try context.animal("gone")
     try context.save()
-    let main = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let main = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     let ids = old.map(\.objectID)
-    try main.performAndWait {
+    try main.performAndWait { main in
       main.automaticallyMergesChangesFromParent = true
       main.retainsRegisteredObjects = true
       for id in ids { _ = try main.existingObject(with: id) }
@@ -45,13 +45,13 @@ struct PartialSaveTests {
     #expect(context.insertedObjects == [new[1]] && context.updatedObjects == [old[1]])
     #expect(context.deletedObjects.isEmpty && !new[0].isInserted && gone.managedObjectContext == nil)
     // Who merges by itself has heard of what is written, and of nothing else.
-    let legs = main.performAndWait { ids.map { main.registeredObject(for: $0)?.value(forKey: "legs") } }
+    let legs = main.performAndWait { main in ids.map { main.registeredObject(for: $0)?.value(forKey: "legs") } }
     #expect(legs == [.int(3), .int(4)])
     stack.breakers[1].isBroken = false
     try context.save()
     #expect(!context.hasChanges && new[1].objectID.storeIdentifier == stack.stores[1].identifier)
     #expect(try stack.context().herd() == ["new 0", "new 1", "old 0", "old 1"])
-    let later = main.performAndWait { ids.map { main.registeredObject(for: $0)?.value(forKey: "legs") } }
+    let later = main.performAndWait { main in ids.map { main.registeredObject(for: $0)?.value(forKey: "legs") } }
     #expect(later == [.int(3), .int(3)])
   }
 

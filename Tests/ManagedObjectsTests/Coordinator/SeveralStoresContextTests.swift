@@ -27,7 +27,7 @@ struct SeveralStoresContextTests {
     let writer = stack.context()
     for index in 0..<600 { try writer.animal(String(format: "%03d", index), in: stack.stores[index % 2]) }
     try writer.save()
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     let request = FetchRequest<ManagedObject>(entityName: "Animal", sortDescriptors: [FetchSortDescriptor("name")])
     let names = try await context.fetch(request) { $0.map { $0.text("name") ?? "" } }
     #expect(names == (0..<600).map { String(format: "%03d", $0) })
@@ -39,12 +39,12 @@ struct SeveralStoresContextTests {
     let container = PersistentContainer(coordinator: stack.coordinator, stack: .privateWriter, viewQueue: .privateQueue)
     let stores = stack.stores
     let background = container.newBackgroundContext()
-    let ids = try await background.perform {
+    let ids = try await background.perform { background in
       let animals = try (0..<4).map { try background.animal("a\($0)", in: stores[$0 % 2]) }
       try background.save()
       return animals.map(\.objectID)
     }
-    try await background.perform {
+    try await background.perform { background in
       for id in ids { try background.existingObject(with: id).setValue(.int(1), forKey: "legs") }
     }
     try await background.saveToPersistentStore()

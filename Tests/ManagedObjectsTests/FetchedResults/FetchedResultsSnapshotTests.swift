@@ -107,12 +107,12 @@ struct FetchedResultsSnapshotTests {
   @Test("a slow consumer gets the newest snapshot, with the difference from the one it saw last")
   func slowConsumer() async throws {
     let stack = try CompanyStack(.inMemory)
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let watch = try await context.perform { try Watch(context) }
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let watch = try await context.perform { context in try Watch(context) }
     var iterator = watch.updates.makeAsyncIterator()
     let first = try #require(await iterator.next())
     #expect(first.snapshot.objectIDs.isEmpty && first.difference.objectIDs.isEmpty)
-    let ids = try await context.perform {
+    let ids = try await context.perform { context in
       let ids = try ["Ada", "Bob", "Cy"].map { name in
         let person = try context.person(name)
         try context.obtainPermanentIDs(for: [person])
@@ -130,21 +130,21 @@ struct FetchedResultsSnapshotTests {
     #expect(second.difference.updatedObjectIDs == [ids[0]])
     var late = watch.updates.makeAsyncIterator()
     #expect(await late.next()?.snapshot.objectIDs == [ids[0], ids[2]])
-    try await context.perform { watch.end() }
+    await context.perform { _ in watch.end() }
     #expect(await iterator.next() == nil)
   }
 
   @Test("a consumer that waits is woken by a change, and a cancelled one ends")
   func waiting() async throws {
     let stack = try CompanyStack(.inMemory)
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let watch = try await context.perform { try Watch(context) }
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let watch = try await context.perform { context in try Watch(context) }
     let updates = watch.updates
     let counts = Task {
       var counts: [Int] = []
       for await update in updates {
         counts.append(update.snapshot.objectIDs.count)
-        if counts.last == 0 { try await context.perform { _ = try context.person("Ada") } }
+        if counts.last == 0 { try await context.perform { context in _ = try context.person("Ada") } }
         if counts.last == 1 { break }
       }
       return counts

@@ -34,10 +34,10 @@ struct AsynchronousFetchTests {
   @Test("the completion has the objects, on the context's queue", arguments: StoreKind.allCases)
   func completion(_ kind: StoreKind) async throws {
     let stack = try people(kind)
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     let (ends, ended) = AsyncStream.makeStream(of: End.self)
     let request = byAge
-    try await context.perform {
+    try await context.perform { context in
       var asynchronous = AsynchronousFetchRequest(fetchRequest: request) { ended.yield(End($0)) }
       asynchronous.estimatedResultCount = 10
       let result = try context.execute(asynchronous)
@@ -51,8 +51,8 @@ struct AsynchronousFetchTests {
   @Test("unsaved changes count", arguments: StoreKind.allCases)
   func unsavedChanges(_ kind: StoreKind) async throws {
     let stack = try people(kind, 3)
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    try await context.perform { _ = try context.person("New", age: 9) }
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    try await context.perform { context in _ = try context.person("New", age: 9) }
     let ages = try await context.fetch(byAge) { $0.map(\.age) }
     #expect(ages == [0, 1, 2, 9])
   }
@@ -60,10 +60,10 @@ struct AsynchronousFetchTests {
   @Test("a fetch that is cancelled ends with an error", arguments: StoreKind.allCases)
   func cancelled(_ kind: StoreKind) async throws {
     let stack = try people(kind)
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     let (ends, ended) = AsyncStream.makeStream(of: End.self)
     let request = byAge
-    try await context.perform {
+    try await context.perform { context in
       // The queue is busy until the fetch has been cancelled, so that it can't end before.
       let result = try context.execute(AsynchronousFetchRequest(fetchRequest: request) { ended.yield(End($0)) })
       result.cancel()
@@ -75,7 +75,7 @@ struct AsynchronousFetchTests {
   @Test("a failing store is reported", arguments: StoreKind.allCases)
   func failing(_ kind: StoreKind) async throws {
     let stack = try people(kind, 3)
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     stack.breaker.isBroken = true
     await #expect(throws: Breaker.error) { try await context.fetch(byAge) { $0.count } }
   }
@@ -83,7 +83,7 @@ struct AsynchronousFetchTests {
   @Test("the asynchronous form awaits objects, batches and prefetches", arguments: StoreKind.allCases)
   func awaited(_ kind: StoreKind) async throws {
     let stack = try people(kind)
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     var request = byAge
     request.fetchBatchSize = 10
     request.relationshipKeyPathsForPrefetching = ["employer"]
@@ -94,7 +94,7 @@ struct AsynchronousFetchTests {
   @Test("a cancelled task stops the fetch, in the middle of a statement too", arguments: StoreKind.allCases)
   func cancelledTask(_ kind: StoreKind) async throws {
     let stack = try people(kind)
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     let request = byAge
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }

@@ -191,8 +191,8 @@ struct OrderedTests {
   @Test("a child's order goes up with its save", arguments: StoreKind.allCases)
   func children(_ kind: StoreKind) throws {
     let stack = try stack(kind)
-    let parent = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let id = try parent.performAndWait {
+    let parent = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let id = try parent.performAndWait { parent in
       let best = try parent.album("Best", ["a", "b", "c"])
       try parent.save()
       return best.objectID
@@ -204,7 +204,7 @@ struct OrderedTests {
     best.moveObjects(at: [3], to: 0, in: 1)
     let second = try child.album("Two", ["z", "y"]).objectID
     try child.save()
-    try parent.performAndWait {
+    try parent.performAndWait { parent in
       #expect((parent.object(with: id) as? Album)?.titles == ["c", "a", "n", "b"])
       #expect((parent.object(with: second) as? Album)?.titles == ["z", "y"])
       try parent.save()

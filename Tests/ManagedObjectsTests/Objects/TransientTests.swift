@@ -110,11 +110,11 @@ struct TransientTests {
     try writer.save()
     let saved = object.objectID
     let child = container.newBackgroundContext()
-    try child.performAndWait {
+    try child.performAndWait { child in
       try child.object(with: saved).setValue(.string("half"), forKey: "draft")
       try child.save()
     }
-    let shown = view.performAndWait { view.object(with: saved).value(forKey: "draft") }
+    let shown = view.performAndWait { view in view.object(with: saved).value(forKey: "draft") }
     #expect(shown == (kind.isNested ? .string("half") : .null))
   }
 

@@ -20,8 +20,8 @@ struct HistoryMergeTests {
       return coordinator
     }
     let (mine, theirs) = (coordinators[0], coordinators[1])
-    let there = ManagedObjectContext(.privateQueue, coordinator: theirs)
-    let ids = try there.performAndWait {
+    let there = ContextQueue(.privateQueue, coordinator: theirs)
+    let ids = try there.performAndWait { there in
       let people = [try there.person("Ada", age: 30), try there.person("Bob")]
       try there.save()
       return people.map(\.objectID)
@@ -29,11 +29,11 @@ struct HistoryMergeTests {
     let container = PersistentContainer(coordinator: mine, stack: stack, viewQueue: .privateQueue)
     let view = container.viewContext
     let token = try mine.currentPersistentHistoryToken()
-    try view.performAndWait {
+    try view.performAndWait { view in
       view.retainsRegisteredObjects = true
       for id in ids { _ = try view.existingObject(with: view.persistentStoreCoordinator.id(id)) }
     }
-    try there.performAndWait {
+    try there.performAndWait { there in
       let ada = try there.named("Ada", Person.self)
       ada?.age = 31
       try there.save()
@@ -42,7 +42,7 @@ struct HistoryMergeTests {
       try there.save()
     }
     for context in [container.writerContext, view].compactMap({ $0 }) {
-      try context.performAndWait {
+      try context.performAndWait { context in
         let transactions = try context.execute(.fetchHistory(after: token)).transactions
         #expect(transactions.count == 2)
         for transaction in transactions {
@@ -53,7 +53,7 @@ struct HistoryMergeTests {
         }
       }
     }
-    try view.performAndWait {
+    try view.performAndWait { view in
       #expect((view.registeredObject(for: mine.id(ids[0])) as? Person)?.age == 31)
       let names = try view.all(Person.self, sortedBy: "name").map(\.name)
       #expect(names == ["Ada", "New"])

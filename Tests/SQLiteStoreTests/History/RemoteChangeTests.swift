@@ -40,15 +40,15 @@ struct RemoteChangeTests {
     let (mine, theirs) = (try coordinator(file), try coordinator(file))
     let (changes, follower) = follow(mine)
     defer { withExtendedLifetime(follower) {} }
-    let context = ManagedObjectContext(.privateQueue, coordinator: mine)
-    let id = try await context.perform {
+    let context = ContextQueue(.privateQueue, coordinator: mine)
+    let id = try await context.perform { context in
       let ada = try context.person("Ada", age: 36)
       try context.save()
       return ada.objectID
     }
     let seen = try #require(try mine.currentPersistentHistoryToken())
-    let other = ManagedObjectContext(.privateQueue, coordinator: theirs, transactionAuthor: "another")
-    try await other.perform {
+    let other = ContextQueue(.privateQueue, coordinator: theirs, transactionAuthor: "another")
+    try await other.perform { other in
       let ada = try other.named("Ada", Person.self)
       ada?.age = 40
       try other.save()
@@ -58,7 +58,7 @@ struct RemoteChangeTests {
     let change = try #require(await iterator.next())
     #expect(change.storeURL?.lastPathComponent == "shared.sqlite")
     #expect(try change.historyToken == theirs.currentPersistentHistoryToken())
-    let age = try await context.perform {
+    let age = try await context.perform { context in
       let transactions = try context.execute(.fetchHistory(after: seen)).transactions
       #expect(transactions.map(\.author) == ["another"])
       for transaction in transactions {
@@ -79,7 +79,7 @@ struct RemoteChangeTests {
     let (changes, follower) = follow(mine)
     defer { withExtendedLifetime(follower) {} }
     let (here, there) = (
-      ManagedObjectContext(.privateQueue, coordinator: mine), ManagedObjectContext(.privateQueue, coordinator: theirs)
+      ContextQueue(.privateQueue, coordinator: mine), ContextQueue(.privateQueue, coordinator: theirs)
     )
     async let first: Void = save(40, in: here)
     async let second: Void = save(40, in: there)
@@ -88,7 +88,7 @@ struct RemoteChangeTests {
     try await save(1, in: there)
     let last = try #require(try theirs.currentPersistentHistoryToken())
     for await change in changes where change.historyToken == last { break }
-    #expect(try await here.perform { try here.count(for: FetchRequest<Person>(entityName: "Person")) } == 81)
+    #expect(try await here.perform { here in try here.count(for: FetchRequest<Person>(entityName: "Person")) } == 81)
     try mine.close()
     try theirs.close()
   }
@@ -116,14 +116,15 @@ struct RemoteChangeTests {
     _ = try #require(await iterator.next())
     try await other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
     _ = try #require(await iterator.next())
-    let context = ManagedObjectContext(.privateQueue, coordinator: mine)
-    #expect(try await context.perform { try context.count(for: FetchRequest<City>(entityName: "City")) } == 1901)
+    let context = ContextQueue(.privateQueue, coordinator: mine)
+    #expect(
+      try await context.perform { context in try context.count(for: FetchRequest<City>(entityName: "City")) } == 1901)
     try mine.close()
   }
 
-  private func save(_ count: Int, in context: ManagedObjectContext) async throws {
+  private func save(_ count: Int, in context: ContextQueue) async throws {
     for index in 0..<count {
-      try await context.perform {
+      try await context.perform { context in
         try context.person("p\(index)")
         try context.save()
       }
@@ -144,8 +145,8 @@ struct RemoteChangeTests {
     let change = try #require(await iterator.next())
     // It kept no history: that something changed is all that is known.
     #expect(try change.historyToken == mine.currentPersistentHistoryToken())
-    let context = ManagedObjectContext(.privateQueue, coordinator: mine)
-    #expect(try await context.perform { try context.all(City.self).map(\.name) } == ["Bern"])
+    let context = ContextQueue(.privateQueue, coordinator: mine)
+    #expect(try await context.perform { context in try context.all(City.self).map(\.name) } == ["Bern"])
     try mine.close()
   }
 }

@@ -69,8 +69,8 @@ struct ContentCopyTests {
     try add("Argo")
     let copy = try copy()
     try add("Beagle")
-    let follower = ManagedObjectContext(.privateQueue, coordinator: coordinator)
-    try await follower.perform {
+    let follower = ContextQueue(.privateQueue, coordinator: coordinator)
+    try await follower.perform { follower in
       follower.automaticallyMergesChangesFromParent = true
       let ships = try follower.every("Ship")
       #expect(ships.compactMap { $0.value(forKey: "name")?.plainText } == ["Argo", "Beagle"])
@@ -87,7 +87,7 @@ struct ContentCopyTests {
     try putBack(copy)
     NotificationCenter.default.removeObserver(observer)
     #expect(told.withLock { $0 } >= 1)
-    try await follower.perform {
+    try await follower.perform { follower in
       #expect(throws: ManagedObjectError.self) { try follower.save() }
       follower.rollback()
       let count = try follower.every("Ship").count

@@ -33,43 +33,45 @@ struct BrokenStoreTests {
 
   @Test("what a block couldn't read concerns that block, and what it has changed")
   func blocks() throws {
-    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
     let (stack, acme) = (stack, acme)
-    let ada = try context.performAndWait {
+    let ada = try context.performAndWait { context in
       context.retainsRegisteredObjects = true
       return try #require(try context.named("Ada", Person.self)).objectID
     }
-    @Sendable func readAcme() { #expect((context.object(with: acme) as? Company)?.name == nil) }
+    @Sendable func readAcme(in context: ManagedObjectContext) {
+      #expect((context.object(with: acme) as? Company)?.name == nil)
+    }
     let companies = FetchRequest<Company>(entityName: "Company")
-    context.performAndWait {
+    context.performAndWait { context in
       stack.breaker.isBroken = true
-      readAcme()
+      readAcme(in: context)
       stack.breaker.isBroken = false
     }
     // A later block has nothing to do with it.
-    #expect(try context.performAndWait { try context.count(for: companies) } == 1)
-    try context.performAndWait { try context.save() }
+    #expect(try context.performAndWait { context in try context.count(for: companies) } == 1)
+    try context.performAndWait { context in try context.save() }
     #expect(throws: Breaker.error) {
-      try context.performAndWait {
+      try context.performAndWait { context in
         context.refreshAllObjects()
         stack.breaker.isBroken = true
-        readAcme()
+        readAcme(in: context)
         stack.breaker.isBroken = false
         #expect(throws: Never.self) { try context.existingObject(with: ada) }
         _ = try context.count(for: companies)
       }
     }
-    context.performAndWait {
+    context.performAndWait { context in
       stack.breaker.isBroken = true
-      readAcme()
+      readAcme(in: context)
       stack.breaker.isBroken = false
       (context.object(with: ada) as? Person)?.age = 31
     }
-    #expect(try context.performAndWait { try context.count(for: companies) } == 1)
+    #expect(try context.performAndWait { context in try context.count(for: companies) } == 1)
     #expect(throws: Breaker.error, "what it saves may come of what couldn't be read") {
-      try context.performAndWait { try context.save() }
+      try context.performAndWait { context in try context.save() }
     }
-    try context.performAndWait { try context.save() }
+    try context.performAndWait { context in try context.save() }
     #expect(try stack.context().named("Ada", Person.self)?.age == 31)
   }
 

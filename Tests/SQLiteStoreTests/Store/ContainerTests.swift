@@ -18,7 +18,7 @@ private final class CompanyContainer: PersistentContainer, @unchecked Sendable {
 
   override class func defaultDirectoryURL() -> URL { directory }
 
-  override func newBackgroundContext() -> ManagedObjectContext {
+  override func newBackgroundContext() -> ContextQueue {
     made.withLock { $0 += 1 }
     let context = super.newBackgroundContext()
     context.transactionAuthor = "company"
@@ -57,8 +57,8 @@ struct ContainerTests {
       return context.transactionAuthor
     }
     #expect(author == "company" && container.numberOfContexts == 1)
-    let names = try await container.viewContext.perform {
-      try container.viewContext.all(Person.self).compactMap(\.name)
+    let names = try await container.viewContext.perform { viewContext in
+      try viewContext.all(Person.self).compactMap(\.name)
     }
     #expect(names == ["Ada"])
     try container.persistentStoreCoordinator.close()

@@ -11,8 +11,8 @@ struct ReadersAndWritersTests {
   @Test("a reader doesn't wait while somebody else holds a write transaction open")
   func readersDontWait() async throws {
     let stack = try CompanyStack(.sqlite)
-    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator, name: "writer")
-    try writer.performAndWait {
+    let writer = ContextQueue(.privateQueue, coordinator: stack.coordinator, name: "writer")
+    try writer.performAndWait { writer in
       try writer.person("Ada")
       try writer.save()
     }
@@ -38,18 +38,20 @@ struct ReadersAndWritersTests {
     for await _ in holding {}
     // This save waits for the transaction to end.
     let saving = Task {
-      try await writer.perform {
+      try await writer.perform { writer in
         try writer.person("Bob")
         try writer.save()
       }
     }
-    let reader = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator, name: "reader")
-    let names = try await reader.perform { try reader.all(Person.self).map { "\($0.name ?? "") \($0.age ?? 0)" } }
+    let reader = ContextQueue(.privateQueue, coordinator: stack.coordinator, name: "reader")
+    let names = try await reader.perform { reader in
+      try reader.all(Person.self).map { "\($0.name ?? "") \($0.age ?? 0)" }
+    }
     #expect(names == ["Ada 0"])
     hold.signal()
     try await saving.value
     for await result in ended { try result.get() }
-    #expect(try await reader.perform { try reader.all(Person.self).count } == 2)
+    #expect(try await reader.perform { reader in try reader.all(Person.self).count } == 2)
   }
 
   @Test("what one coordinator saves, another on the same file reads")
@@ -76,9 +78,9 @@ struct ReadersAndWritersTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {
         group.addTask {
-          let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator, name: "writer \(writer)")
+          let context = ContextQueue(.privateQueue, coordinator: stack.coordinator, name: "writer \(writer)")
           for batch in 0..<5 {
-            try await context.perform {
+            try await context.perform { context in
               for number in 0..<20 { try context.person("w\(writer).\(batch).\(number)") }
               try context.save()
             }
@@ -87,19 +89,19 @@ struct ReadersAndWritersTests {
       }
       try await group.waitForAll()
     }
-    let reader = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let names = try await reader.perform { try reader.all(Person.self).map { $0.name ?? "" } }
+    let reader = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let names = try await reader.perform { reader in try reader.all(Person.self).map { $0.name ?? "" } }
     #expect(names.count == 800 && Set(names).count == 800)
   }
 
   @Test("a fetch sees a save whole or not at all", arguments: StoreKind.allCases)
   func wholeSaves(_ kind: StoreKind) async throws {
     let stack = try CompanyStack(kind)
-    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator, name: "writer")
-    let reader = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator, name: "reader")
+    let writer = ContextQueue(.privateQueue, coordinator: stack.coordinator, name: "writer")
+    let reader = ContextQueue(.privateQueue, coordinator: stack.coordinator, name: "reader")
     let writing = Task {
       for _ in 1...50 {
-        try await writer.perform {
+        try await writer.perform { writer in
           for name in ["one", "two", "three"] { try writer.person(name) }
           try writer.save()
           writer.reset()
@@ -107,7 +109,9 @@ struct ReadersAndWritersTests {
       }
     }
     for _ in 1...50 {
-      let count = try await reader.perform { try reader.count(for: FetchRequest<Person>(entityName: "Person")) }
+      let count = try await reader.perform { reader in
+        try reader.count(for: FetchRequest<Person>(entityName: "Person"))
+      }
       #expect(count.isMultiple(of: 3))
     }
     try await writing.value

@@ -40,8 +40,8 @@ struct OneTransactionTests {
       let own = stack.context()
       #expect(try own.people("age = 31").count == 1)
       // On a queue of its own, which this thread waits on.
-      let other = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-      let seen = try other.performAndWait {
+      let other = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+      let seen = try other.performAndWait { other in
         try other.person("Dan")
         try other.save()
         return try other.all(Person.self).count

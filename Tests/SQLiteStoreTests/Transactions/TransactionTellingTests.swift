@@ -12,17 +12,17 @@ struct TransactionTellingTests {
 
   /// A context with a queue of its own that merges by itself, and a controller over it.
   private struct Watcher: Sendable {
-    let context: ManagedObjectContext
+    let context: ContextQueue
     let contents = Recorder<[String]>()
 
     init(_ stack: CompanyStack, _ format: String) throws {
-      context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator, name: "watcher")
-      context.performAndWait { [context] in
+      context = ContextQueue(.privateQueue, coordinator: stack.coordinator, name: "watcher")
+      context.performAndWait { context in
         context.automaticallyMergesChangesFromParent = true
         context.retainsRegisteredObjects = true
       }
       let (context, contents) = (context, contents)
-      try context.performAndWait {
+      try context.performAndWait { context in
         let controller = FetchedResultsController<Person>(
           fetchRequest: FetchRequest(
             entityName: "Person", predicate: try FetchPredicate(format: format),
@@ -36,7 +36,7 @@ struct TransactionTellingTests {
 
     /// What the controller shows once everything that was announced is merged.
     func shown() throws -> [String] {
-      try context.performAndWait {
+      try context.performAndWait { context in
         let controller = try #require(context.userInfo["controller"] as? FetchedResultsController<Person>)
         return (controller.fetchedObjects ?? []).map { "\($0.name ?? "-") \($0.age ?? 0)" }
       }
@@ -111,10 +111,10 @@ struct TransactionTellingTests {
     let (shown, done) = (Recorder<[String]>(), DispatchSemaphore(value: 0))
     try stack.coordinator.inOneTransaction(of: store(stack)) {
       try write(context)
-      watcher.context.perform {
+      watcher.context.perform { context in
         let fetched = Result {
-          watcher.context.refreshAllObjects()
-          return try watcher.context.all(Person.self, sortedBy: "name").map { "\($0.name ?? "-") \($0.age ?? 0)" }
+          context.refreshAllObjects()
+          return try context.all(Person.self, sortedBy: "name").map { "\($0.name ?? "-") \($0.age ?? 0)" }
         }
         shown.note((try? fetched.get()) ?? ["\(fetched)"])
         done.signal()

@@ -124,12 +124,19 @@ extension ManagedObjectContext {
   public static func mergeChanges(
     fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext]
   ) throws {
+    try mergeChanges(fromRemoteContextSave: changes, into: contexts.map(\.queue))
+  }
+
+  /// The same for contexts of other queues.
+  public static func mergeChanges(
+    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ContextQueue]
+  ) throws {
     let ordered = contexts.sorted { $0.depth < $1.depth }
     if changes[NotificationKey.invalidatedAllObjects.rawValue] != nil {
       for context in ordered {
         let coordinator = context.persistentStoreCoordinator
         let all = ContextSave(wholesaleOf: coordinator, coordinator.model.allRoots)
-        context.performAndWait { context.mergeChanges(fromContextDidSave: all) }
+        context.performAndWait { context in context.mergeChanges(fromContextDidSave: all) }
       }
       return
     }
@@ -141,16 +148,18 @@ extension ManagedObjectContext {
       let listed = RemoteChanges(changes, of: coordinator)
       let save = try listed.save(readFrom: coordinator)
       for context in ordered where context.persistentStoreCoordinator === coordinator {
-        context.performAndWait {
+        context.performAndWait { context in
           context.report(listed.problems)
           context.mergeChanges(fromContextDidSave: save)
         }
       }
     }
   }
+}
 
+extension ContextQueue {
   /// The number of contexts above this one.
-  private var depth: Int {
+  fileprivate var depth: Int {
     var (depth, above) = (0, parent)
     while let context = above { (depth, above) = (depth + 1, context.parent) }
     return depth
@@ -160,90 +169,18 @@ extension ManagedObjectContext {
 // MARK: Merging automatically
 
 extension ManagedObjectContext {
-  /// Whether the context merges by itself what others save into the coordinator. A child merges what is saved into its
-  /// parent, and what the parent saves and merges.
-  ///
-  /// Merging happens on the context's queue, some time after the save; see ``mergingInterval``. It happens between the
-  /// blocks that run there and at the beginning of an outermost one, never within one: neither a fetch nor a save nor a nested
-  /// ``performAndWait(_:)`` merges, so a save finds every conflict with what others have saved since its block began. It can't
-  /// be set for a confinement context, which has no queue; that merges by ``mergeChanges(fromContextDidSave:)-(ContextSave)``
-  /// only. May be set from anywhere. Source: `automaticallyMergesChangesFromParent` of Core Data.
+  /// Whether the context merges by itself what others save. See ``ContextQueue/automaticallyMergesChangesFromParent``.
   public var automaticallyMergesChangesFromParent: Bool {
-    get { (parent?.followers ?? persistentStoreCoordinator.followers).contains(self) }
+    get { queue.automaticallyMergesChangesFromParent }
     set {
-      precondition(queue != nil || !newValue, "a confinement context has no queue to merge on")
-      let followers = parent?.followers ?? persistentStoreCoordinator.followers
-      if newValue { followers.add(self) } else { followers.remove(self) }
+      queue.automaticallyMergesChangesFromParent = newValue
     }
   }
 
-  /// The shortest time between two automatic merges that nothing else causes: 0.05 s for a context of the main queue, 0 for
-  /// others. Safe from any thread.
-  ///
-  /// A save is merged at once when there was none for that long. Saves that follow quickly, as those of an import do, are
-  /// merged together at the end of the interval, so that they don't keep the main queue busy. Waiting saves are merged
-  /// earlier when the context runs an outermost ``perform(_:)-(()->Void)`` or ``performAndWait(_:)``. Objects that are read on
-  /// the main queue outside of one may lag behind that long. Waiting saves of one context are
-  /// announced as one save when they insert objects that belong to no set and change at most a few. With 0 each save is
-  /// merged by itself as soon as the queue comes to it, as in Core Data.
+  /// The shortest time between two automatic merges. See ``ContextQueue/mergingInterval``.
   public var mergingInterval: Duration {
     get { mailbox.pause }
     set { mailbox.pause = newValue }
-  }
-
-  /// Called on the context's queue after each automatic merge of other contexts' saves. It must not touch the context.
-  /// Safe to set from any thread.
-  package var didMergeSaves: (@Sendable (SaveMerge) -> Void)? {
-    get { mailbox.listener }
-    set { mailbox.listener = newValue }
-  }
-
-  /// A context with a queue that merges automatically from its first moment on, so that it misses no save. May be made on
-  /// any thread.
-  /// - Parameter upstream: a context of the same coordinator. The new one then merges what `upstream` has merged and
-  ///   saved, in that order, instead of what the coordinator announces. It fetches from the coordinator all the same, so
-  ///   that reading never occupies the queue of `upstream`, as it would for a child.
-  /// - Parameter needsRows: whether waiting saves keep the rows that they insert before the context has read anything or
-  ///   passes saves on. Without them a save that waits costs little memory; what the context announces of its merges then has
-  ///   the IDs of inserted objects and no rows, so it can't be merged into other contexts.
-  package convenience init(
-    _ concurrencyType: ConcurrencyType, mergingSavesOf coordinator: PersistentStoreCoordinator,
-    through upstream: ManagedObjectContext? = nil, name: String, needsRows: Bool = true
-  ) {
-    precondition(concurrencyType != .confinement, "a confinement context has no queue to merge on")
-    precondition(upstream.map { $0.persistentStoreCoordinator === coordinator } ?? true, "one coordinator for both")
-    self.init(concurrencyType, coordinator: coordinator, name: name)
-    if !needsRows { mergeQueue.mailbox.dropInsertedRowsUntilRead() }
-    (upstream?.followers ?? coordinator.followers).add(self)
-  }
-
-  /// Has a save merged later, on the context's queue.
-  func enqueue(_ save: ContextSave) {
-    guard !save.isMade(by: identity) else { return mailbox.noteOwnSave() }
-    // One piece of work merges everything that waits, so a busy context isn't called once per save.
-    let needsRows = mailbox.keepsInsertedRows || !followers.isEmpty
-    if let pause = mailbox.put(needsRows ? save : save.withoutInsertedRows()) {
-      if pause == .zero { mailbox.prepareAnnouncements() }
-      scheduleMerge(after: pause)
-    }
-  }
-
-  /// Has the waiting saves merged, unless they have been by then.
-  private func scheduleMerge(after pause: Duration) {
-    // Running on the context's queue merges what waits. A program that runs its main loop within a save is asked again.
-    guard pause > .zero else {
-      if mergingInterval > .zero { freeMergedLater() }
-      return perform { if !self.mailbox.isEmpty { self.scheduleMerge(after: .milliseconds(10)) } }
-    }
-    let (seconds, attoseconds) = pause.components
-    // No clock counts longer than a few centuries.
-    let nanoseconds = min(seconds, 1_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
-    let time = DispatchTimeInterval.nanoseconds(Int(nanoseconds))
-    DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + time) { [weak self] in
-      guard let self, !mailbox.isEmpty else { return }
-      mailbox.prepareAnnouncements()
-      scheduleMerge(after: .zero)
-    }
   }
 
   /// Merges the saves that wait, unless the context is saving or merging: then they wait for the next event.
@@ -263,23 +200,14 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Has the saves of the next merge freed, some time after it. The merging thread doesn't arrange it, because it would wait
-  /// where Dispatch makes the thread.
-  private func freeMergedLater() {
-    guard mailbox.planFreeing() else { return }
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(200)) { [mailbox] in
-      mailbox.freeMerged()
-    }
-  }
-
   /// Delivers a save of this context to the contexts that merge by themselves.
   func deliver(_ save: ContextSave) {
     if let parent {
       if !mailbox.isEmpty { mergeQueue.noteOwnSave(save) }
-      if !parent.followers.isEmpty { parent.perform { parent.passDown(save) } }
+      if !parent.followers.isEmpty { parent.perform { parent in parent.passDown(save) } }
     } else if save.number > 0 {
       if !persistentStoreCoordinator.followers.isEmpty { save.listIDs() }
-      if persistentStoreCoordinator.followers.deliver(save, by: self) { mergeQueue.noteOwnSave(save) }
+      if persistentStoreCoordinator.followers.deliver(save, by: queue) { mergeQueue.noteOwnSave(save) }
     }
     passDown(save)
   }
@@ -290,4 +218,107 @@ extension ManagedObjectContext {
   }
 
   private var mailbox: SaveMailbox { mergeQueue.mailbox }
+}
+
+// What any thread does to have a context merge.
+extension ContextQueue {
+  /// Whether the context merges by itself what others save into the coordinator. A child merges what is saved into its
+  /// parent, and what the parent saves and merges.
+  ///
+  /// Merging happens on the context's queue, some time after the save; see ``mergingInterval``. It happens between the
+  /// blocks that run there and at the beginning of an outermost one, never within one: neither a fetch nor a save nor a nested
+  /// ``performAndWait(_:)`` merges, so a save finds every conflict with what others have saved since its block began. It can't
+  /// be set for a confinement context, which has no queue; that merges by ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ContextSave)``
+  /// only. Safe from any thread. Source: `automaticallyMergesChangesFromParent` of Core Data.
+  public var automaticallyMergesChangesFromParent: Bool {
+    get { (parent?.followers ?? persistentStoreCoordinator.followers).contains(self) }
+    nonmutating set {
+      precondition(concurrencyType != .confinement || !newValue, "a confinement context has no queue to merge on")
+      let followers = parent?.followers ?? persistentStoreCoordinator.followers
+      if newValue { followers.add(self) } else { followers.remove(self) }
+    }
+  }
+
+  /// The shortest time between two automatic merges that nothing else causes: 0.05 s for a context of the main queue, 0 for
+  /// others. Safe from any thread.
+  ///
+  /// A save is merged at once when there was none for that long. Saves that follow quickly, as those of an import do, are
+  /// merged together at the end of the interval, so that they don't keep the main queue busy. Waiting saves are merged
+  /// earlier when the context runs an outermost ``perform(_:)`` or ``performAndWait(_:)``. Objects that are read on
+  /// the main queue outside of one may lag behind that long. Waiting saves of one context are
+  /// announced as one save when they insert objects that belong to no set and change at most a few. With 0 each save is
+  /// merged by itself as soon as the queue comes to it, as in Core Data.
+  public var mergingInterval: Duration {
+    get { mailbox.pause }
+    nonmutating set { mailbox.pause = newValue }
+  }
+
+  /// Called on the context's queue after each automatic merge of other contexts' saves. It must not touch the context.
+  /// Safe to set from any thread.
+  package var didMergeSaves: (@Sendable (SaveMerge) -> Void)? {
+    get { mailbox.listener }
+    nonmutating set { mailbox.listener = newValue }
+  }
+
+  /// The saves that wait for the context.
+  var mailbox: SaveMailbox { uncheckedContext.mergeQueue.mailbox }
+  /// The children that merge by themselves.
+  var followers: SaveFollowers { uncheckedContext.followers }
+
+  /// A context with a queue that merges automatically from its first moment on, so that it misses no save. May be made on
+  /// any thread.
+  /// - Parameter upstream: a context of the same coordinator. The new one then merges what `upstream` has merged and
+  ///   saved, in that order, instead of what the coordinator announces. It fetches from the coordinator all the same, so
+  ///   that reading never occupies the queue of `upstream`, as it would for a child.
+  /// - Parameter needsRows: whether waiting saves keep the rows that they insert before the context has read anything or
+  ///   passes saves on. Without them a save that waits costs little memory; what the context announces of its merges then has
+  ///   the IDs of inserted objects and no rows, so it can't be merged into other contexts.
+  package init(
+    _ concurrencyType: ManagedObjectContext.ConcurrencyType, mergingSavesOf coordinator: PersistentStoreCoordinator,
+    through upstream: ContextQueue? = nil, name: String, needsRows: Bool = true
+  ) {
+    precondition(concurrencyType != .confinement, "a confinement context has no queue to merge on")
+    precondition(upstream.map { $0.persistentStoreCoordinator === coordinator } ?? true, "one coordinator for both")
+    self.init(concurrencyType, coordinator: coordinator, name: name)
+    if !needsRows { mailbox.dropInsertedRowsUntilRead() }
+    (upstream?.followers ?? coordinator.followers).add(self)
+  }
+
+  /// Has a save merged later, on the context's queue.
+  func enqueue(_ save: ContextSave) {
+    guard !save.isMade(by: identity) else { return mailbox.noteOwnSave() }
+    // One piece of work merges everything that waits, so a busy context isn't called once per save.
+    let needsRows = mailbox.keepsInsertedRows || !followers.isEmpty
+    if let pause = mailbox.put(needsRows ? save : save.withoutInsertedRows()) {
+      if pause == .zero { mailbox.prepareAnnouncements() }
+      scheduleMerge(after: pause)
+    }
+  }
+
+  /// Has the waiting saves merged, unless they have been by then.
+  private func scheduleMerge(after pause: Duration) {
+    // Running on the context's queue merges what waits. A program that runs its main loop within a save is asked again.
+    guard pause > .zero else {
+      if mailbox.pause > .zero { freeMergedLater() }
+      return perform { [self] _ in if !mailbox.isEmpty { scheduleMerge(after: .milliseconds(10)) } }
+    }
+    let (seconds, attoseconds) = pause.components
+    // No clock counts longer than a few centuries.
+    let nanoseconds = min(seconds, 1_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
+    let time = DispatchTimeInterval.nanoseconds(Int(nanoseconds))
+    DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + time) { [held = WeakContextQueue(self)] in
+      guard let queue = held.queue, !queue.mailbox.isEmpty else { return }
+      queue.mailbox.prepareAnnouncements()
+      queue.scheduleMerge(after: .zero)
+    }
+  }
+
+  /// Has the saves of the next merge freed, some time after it. The merging thread doesn't arrange it, because it would wait
+  /// where Dispatch makes the thread.
+  private func freeMergedLater() {
+    guard mailbox.planFreeing() else { return }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(200)) { [mailbox] in
+      mailbox.freeMerged()
+    }
+  }
 }

@@ -8,12 +8,8 @@ import Synchronization
 /// and merges and what they save into it. It does so on its own queue, with its own unsaved changes on top, so that a child
 /// gets what it would read.
 final class SaveFollowers: Sendable {
-  private struct Entry {
-    weak var context: ManagedObjectContext?
-  }
-
   private struct State {
-    var entries: [Entry] = []
+    var entries: [WeakContextQueue] = []
     /// The number of the save to deliver next.
     var next: Int64 = 1
     /// Saves that arrived before one that precedes them.
@@ -24,21 +20,21 @@ final class SaveFollowers: Sendable {
 
   private let state = Mutex(State())
 
-  var isEmpty: Bool { state.withLock { !$0.entries.contains { $0.context != nil } } }
+  var isEmpty: Bool { state.withLock { !$0.entries.contains { $0.queue != nil } } }
 
-  func contains(_ context: ManagedObjectContext) -> Bool {
-    state.withLock { $0.entries.contains { $0.context === context } }
+  func contains(_ context: ContextQueue) -> Bool {
+    state.withLock { $0.entries.contains { $0.queue == context } }
   }
 
-  func add(_ context: ManagedObjectContext) {
+  func add(_ context: ContextQueue) {
     state.withLock {
-      $0.entries.removeAll { $0.context == nil || $0.context === context }
-      $0.entries.append(Entry(context: context))
+      $0.entries.removeAll { $0.queue == nil || $0.queue == context }
+      $0.entries.append(WeakContextQueue(context))
     }
   }
 
-  func remove(_ context: ManagedObjectContext) {
-    state.withLock { $0.entries.removeAll { $0.context == nil || $0.context === context } }
+  func remove(_ context: ContextQueue) {
+    state.withLock { $0.entries.removeAll { $0.queue == nil || $0.queue == context } }
   }
 
   /// The number of the save that a parent delivered to its children last.
@@ -48,7 +44,7 @@ final class SaveFollowers: Sendable {
   func deliver(_ save: ContextSave) {
     let (contexts, number) = state.withLock { state in
       state.last += 1
-      return (state.entries.compactMap(\.context), state.last)
+      return (state.entries.compactMap(\.queue), state.last)
     }
     var save = save
     save.number = number
@@ -57,25 +53,25 @@ final class SaveFollowers: Sendable {
 
   /// Whether a context has yet to merge other contexts' saves that precede a save of its own that isn't delivered yet. To be
   /// called on the context's queue.
-  func areBehind(_ save: ContextSave, for context: ManagedObjectContext) -> Bool {
+  func areBehind(_ save: ContextSave, for context: ContextQueue) -> Bool {
     state.withLock { state in
-      (state.next < save.number || !context.mergeQueue.mailbox.isEmpty)
-        && state.entries.contains { $0.context === context }
+      (state.next < save.number || !context.mailbox.isEmpty)
+        && state.entries.contains { $0.queue == context }
     }
   }
 
   /// Delivers a save after all saves with lower numbers. Every number has to be delivered once. Returns whether the context
   /// that saved has yet to merge earlier saves of other contexts. To be called on the context's queue.
-  func deliver(_ save: ContextSave, by context: ManagedObjectContext) -> Bool {
+  func deliver(_ save: ContextSave, by context: ContextQueue) -> Bool {
     state.withLock { state in
-      let isLast = save.number == state.next && context.mergeQueue.mailbox.isEmpty
+      let isLast = save.number == state.next && context.mailbox.isEmpty
       state.early[save.number] = save
       while let ready = state.early.removeValue(forKey: state.next) {
         state.next += 1
         // This only puts work on queues, which keeps the order. Nothing runs under the lock.
-        for entry in state.entries { entry.context?.enqueue(ready) }
+        for entry in state.entries { entry.queue?.enqueue(ready) }
       }
-      return !isLast && state.entries.contains { $0.context === context }
+      return !isLast && state.entries.contains { $0.queue == context }
     }
   }
 }

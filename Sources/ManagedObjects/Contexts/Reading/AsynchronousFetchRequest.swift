@@ -102,7 +102,7 @@ extension ManagedObjectContext {
     _ request: AsynchronousFetchRequest<T>
   ) throws -> AsynchronousFetchResult<T> {
     try prepareToRead()
-    guard let queue else { throw FetchRequestError.noQueue }
+    guard let queue = dispatchQueue else { throw FetchRequestError.noQueue }
     let (plain, fetch) = (request.fetchRequest, try bind(request.fetchRequest))
     let read = try ObjectRead(fetch, plain)
     let estimate = request.estimatedResultCount
@@ -114,17 +114,19 @@ extension ManagedObjectContext {
     let transit = ResultInTransit(result: result)
     result.progress.isCancellable = true
     result.progress.cancellationHandler = { monitor.cancel() }
-    let source = source
+    let (source, contextQueue) = (source, self.queue)
     BackgroundReading.queue.async {
       let found = Result { try read.read(from: source, monitor) }
-      self.perform {
+      contextQueue.perform { context in
         if transit.result.progress.isCancelled { monitor.cancel() }
-        transit.result.end(Result { try self.finish(found.get(), read, plain, fetch, monitor) })
+        transit.result.end(Result { try context.finish(found.get(), read, plain, fetch, monitor) })
       }
     }
     return result
   }
+}
 
+extension ContextQueue {
   /// Fetches in the background, and passes the objects to `body` on the context's queue. Neither that queue nor the caller's
   /// thread waits for the store.
   ///
@@ -134,11 +136,11 @@ extension ManagedObjectContext {
   public func fetch<T: ManagedObject, R: Sendable>(
     _ request: FetchRequest<T>, _ body: @escaping @Sendable ([T]) throws -> R
   ) async throws -> R {
-    guard queue != nil else { throw FetchRequestError.noQueue }
-    let (source, fetch, read) = try await perform {
-      try self.throwDeferredError()
-      let fetch = try self.bind(request)
-      return (self.source, fetch, try ObjectRead(fetch, request))
+    guard concurrencyType != .confinement else { throw FetchRequestError.noQueue }
+    let (source, fetch, read) = try await perform { context in
+      try context.throwDeferredError()
+      let fetch = try context.bind(request)
+      return (context.source, fetch, try ObjectRead(fetch, request))
     }
     let monitor = FetchMonitor()
     let found = try await withTaskCancellationHandler {
@@ -150,11 +152,13 @@ extension ManagedObjectContext {
     } onCancel: {
       monitor.cancel()
     }
-    return try await perform { try body(self.finish(found, read, request, fetch, monitor)) }
+    return try await perform { context in try body(context.finish(found, read, request, fetch, monitor)) }
   }
+}
 
+extension ManagedObjectContext {
   /// The objects of the rows that were read in the background.
-  private func finish<T: ManagedObject>(
+  fileprivate func finish<T: ManagedObject>(
     _ found: ObjectRead.Result, _ read: ObjectRead, _ request: FetchRequest<T>, _ fetch: StoreFetch,
     _ monitor: FetchMonitor
   ) throws -> [T] {

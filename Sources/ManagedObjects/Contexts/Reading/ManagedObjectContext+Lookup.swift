@@ -61,7 +61,7 @@ extension ManagedObjectContext {
     var version = persistentStoreCoordinator.version
     var above = parent
     while let context = above {
-      version &+= context.version.load(ordering: .relaxed)
+      version &+= context.uncheckedContext.version.load(ordering: .relaxed)
       above = context.parent
     }
     return version

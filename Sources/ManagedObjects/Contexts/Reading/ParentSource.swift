@@ -4,24 +4,33 @@
 /// A child's save into its parent is checked like a save into a store: the parent's object must have the values that the
 /// child read. The child's policy settles conflicts there; the parent's own policy does when the parent saves.
 struct ParentSource: ObjectSource {
-  let parent: ManagedObjectContext
+  let queue: ContextQueue
   /// What the child has yet to merge.
   let mailbox: SaveMailbox
+  /// The parent itself. Touched within `readForChild` and `run` only, which is on the parent's queue.
+  private var parent: ManagedObjectContext { queue.uncheckedContext }
+
+  init(parent: ContextQueue, mailbox: SaveMailbox) {
+    queue = parent
+    self.mailbox = mailbox
+  }
 
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
-    try parent.readForChild { try parent.rows(fetch).map(detached) }
+    try queue.readForChild { parent in try parent.rows(fetch).map(detached) }
   }
 
-  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try parent.readForChild { try parent.ids(fetch) } }
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
+    try queue.readForChild { parent in try parent.ids(fetch) }
+  }
 
   func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] {
-    try parent.readForChild { try parent.source.dictionaries(query) }
+    try queue.readForChild { parent in try parent.source.dictionaries(query) }
   }
 
-  func count(_ fetch: StoreFetch) throws -> Int { try parent.readForChild { try parent.count(fetch) } }
+  func count(_ fetch: StoreFetch) throws -> Int { try queue.readForChild { parent in try parent.count(fetch) } }
 
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
-    try parent.readForChild {
+    try queue.readForChild { parent in
       if ids.count > 1 { try parent.fill(ids) }
       return try ids.compactMap { id in
         do {
@@ -35,7 +44,7 @@ struct ParentSource: ObjectSource {
   }
 
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
-    try parent.readForChild {
+    try queue.readForChild { parent in
       let ids = parent.object(with: id).resolved(relationship)
       try parent.throwDeferredError()
       return ids
@@ -43,7 +52,7 @@ struct ParentSource: ObjectSource {
   }
 
   func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow] {
-    try parent.readForChild {
+    try queue.readForChild { parent in
       let owners = ids.map(parent.object(with:))
       let related = try parent.prefetch(relationship, of: owners)
       let rows = Dictionary(related.filter { $0.state != .deleted }.map { ($0.id, detached($0.row)) }) { $1 }
@@ -55,11 +64,11 @@ struct ParentSource: ObjectSource {
   }
 
   func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID] {
-    try parent.performAndWait { try parent.source.permanentIDs(for: entities, in: stores) }
+    try queue.run { parent in try parent.source.permanentIDs(for: entities, in: stores) }
   }
 
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
-    try parent.performAndWait {
+    try queue.run { parent in
       try parent.throwDeferredError()
       let conflicts = conflicts(with: changes)
       try parent.throwDeferredError()

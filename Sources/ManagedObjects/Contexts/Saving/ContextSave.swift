@@ -8,7 +8,7 @@ import Synchronization
 ///   forName: ManagedObjectContext.didSaveObjectsNotification, object: nil, queue: nil
 /// ) { note in
 ///   guard let save = ContextSave(note) else { return }
-///   main.perform { main.mergeChanges(fromContextDidSave: save) }
+///   main.perform { main in main.mergeChanges(fromContextDidSave: save) }
 /// }
 /// ```
 public struct ContextSave: Sendable {
@@ -101,6 +101,9 @@ public struct ContextSave: Sendable {
     origin = .wholesale(roots: roots)
     joinsSets = false
   }
+
+  /// Whether the context of a queue made this save.
+  package func isMade(by queue: ContextQueue) -> Bool { isMade(by: queue.identity) }
 
   /// Whether a context made this save. A remote or wholesale save has no such context.
   func isMade(by context: ContextIdentity) -> Bool {

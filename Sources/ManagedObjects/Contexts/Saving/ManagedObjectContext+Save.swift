@@ -276,16 +276,6 @@ extension ManagedObjectContext {
 
   // MARK: Several writers
 
-  /// Runs a child's read from this context.
-  func readForChild<T: Sendable>(_ block: @Sendable () throws -> T) rethrows -> T {
-    if confinement.isCurrent { return try run(isForChild: true, block) }
-    guard let queue else { return try performAndWait(block) }
-    return try MainQueue.holding {
-      guard let readGate else { return try queue.sync { try run(isForChild: true, block) } }
-      return try readGate.read(of: queue) { try run(isForChild: true, block) }
-    }
-  }
-
   /// Runs the store's write, during which children may read where there is a gate.
   private func writing<T>(_ write: () throws -> T) throws -> T {
     guard let readGate else { return try write() }
@@ -298,6 +288,21 @@ extension Error {
   fileprivate var isOfSets: Bool {
     guard case .mergeConflicts(let conflicts)? = self as? ManagedObjectError else { return false }
     return conflicts.contains { $0.latestSave > 0 }
+  }
+}
+
+extension ContextQueue {
+  /// Runs a child's read from this context.
+  func readForChild<T>(_ block: (ManagedObjectContext) throws -> T) rethrows -> T {
+    let context = uncheckedContext
+    if context.confinement.isCurrent { return try context.run(isForChild: true) { try block(context) } }
+    guard let queue = context.dispatchQueue else { return try run(block) }
+    return try MainQueue.holding {
+      guard let readGate = context.readGate else {
+        return try queue.sync { try context.run(isForChild: true) { try block(context) } }
+      }
+      return try readGate.read(of: queue) { try context.run(isForChild: true) { try block(context) } }
+    }
   }
 }
 
