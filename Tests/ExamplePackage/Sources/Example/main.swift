@@ -1,31 +1,32 @@
-// A company with two people, saved by one context and read by another; then a queue of jobs over such companies. Ends with 0
-// when everything came out as it should.
+// A company with two people, saved in the background and read by the view context; then a queue of jobs over such companies.
+// Ends with 0 when everything came out as it should.
 
 import Foundation
 import ManagedObjects
 
-let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
-try coordinator.addPersistentStore(.inMemory())
+let container = try PersistentContainer(model: CompanyModel.model, stores: [.inMemory()])
+let id = UUID()
+try await container.performBackgroundTask { context in
+  let company = Company(context: context)
+  company.name = "Difference Engines"
+  company.address = Address(street: "Dorset Street 1", city: "London")
+  let ada = Person(context: context)
+  ada.id = id
+  ada.name = "Ada"
+  ada.state = "busy"
+  ada.home = "Ockham"
+  ada.slots = 3
+  let charles = Manager(context: context)
+  charles.name = "Charles"
+  charles.committed = true
+  company.employees = [charles, ada]
+  try context.save()
+}
 
-let writer = ManagedObjectContext(.confinement, coordinator: coordinator)
-let company = Company(context: writer)
-company.name = "Difference Engines"
-company.address = Address(street: "Dorset Street 1", city: "London")
-let ada = Person(context: writer)
-ada.id = UUID()
-ada.name = "Ada"
-ada.state = "busy"
-ada.home = "Ockham"
-ada.slots = 3
-let charles = Manager(context: writer)
-charles.name = "Charles"
-charles.committed = true
-company.employees = [charles, ada]
-try writer.save()
-
-let reader = ManagedObjectContext(.confinement, coordinator: coordinator)
-guard let read = try reader.fetch(Company.fetchRequest()).first, let first = read.employees.first as? Manager,
-  let last = read.employees.last, read.address?.city == "London", last.id == ada.id, last.state == "busy",
+// A main program runs on the main actor, which may keep the view context's objects.
+let view = container.viewContext.context()
+guard let read = try view.fetch(Company.fetchRequest()).first, let first = read.employees.first as? Manager,
+  let last = read.employees.last, read.address?.city == "London", last.id == id, last.state == "busy",
   last.home == "Ockham", last.slots == 3, last.employer === read
 else {
   print("the company didn't come back as it was saved")
