@@ -103,11 +103,11 @@ final class ReferenceResolver {
     guard total <= 16 * count, total <= cacheSize else { return [:] }
     var all: [Value: ManagedObjectID] = [:]
     all.reserveCapacity(total)
-    // In parts, since rows take more memory than keys. An object that a concurrent change moves between them is looked up later.
-    request.sortDescriptors = key.attributes.map { FetchSortDescriptor($0.name) }
+    // In parts, since rows take more memory than keys, and in the table's order, which costs least. An object that a concurrent
+    // change moves between them is looked up later.
     request.fetchLimit = 20_000
     while request.fetchOffset < total {
-      all.merge(try fetch(request, by: key)) { $0.number < $1.number ? $0 : $1 }
+      try fetch(request, by: key, into: &all)
       request.fetchOffset += request.fetchLimit
     }
     return all
@@ -134,25 +134,23 @@ final class ReferenceResolver {
     for predicate in missing.parts(of: 10_000).flatMap(key.predicates) {
       let request = FetchRequest<ManagedObject>(
         entityName: relationship.destinationEntity.name, predicate: predicate, includesPendingChanges: false)
-      new.merge(try fetch(request, by: key)) { $0.number < $1.number ? $0 : $1 }
+      try fetch(request, by: key, into: &new)
     }
     return new
   }
 
-  /// The objects that a request finds, by their keys. Of several with one key, the oldest.
+  /// Adds the objects that a request finds, by their keys. Of several with one key, the oldest stays.
   private func fetch(
-    _ request: FetchRequest<ManagedObject>, by key: ReferenceKey
-  ) throws -> [Value: ManagedObjectID] {
+    _ request: FetchRequest<ManagedObject>, by key: ReferenceKey, into objects: inout [Value: ManagedObjectID]
+  ) throws {
     let rows = try context.rows(for: request, slots: Set(key.attributes.map(\.slot)))
     let hidden = try seen?.hidden(among: rows.map(\.id)) ?? []
-    var objects: [Value: ManagedObjectID] = [:]
-    objects.reserveCapacity(rows.count)
-    for row in rows where !hidden.contains(row.id) {
-      let found = key.key(of: row.values)
-      if let other = objects[found], other.number < row.id.number { continue }
-      objects[found] = row.id
+    for row in rows where hidden.isEmpty || !hidden.contains(row.id) {
+      let id = row.id
+      // One look-up for a key that is new, as nearly all are.
+      guard let other = objects.updateValue(id, forKey: key.key(of: row.values)) else { continue }
+      if other.number < id.number { objects[key.key(of: row.values)] = other }
     }
-    return objects
   }
 
   /// The objects themselves, for a to-many relationship whose inverse is to-one: each of them will be changed.
