@@ -44,10 +44,8 @@ struct SubmitTests {
     let queue = try house.queue()
     let known = try await queue.submit(.of("noop").with { $0.uniqueKey = "one" })
     let saves = Shared<Int>()
-    let token = NotificationCenter.default.addObserver(
-      forName: ManagedObjectContext.didSaveObjectsNotification, object: queue.ledger.context, queue: nil
-    ) { _ in saves.append(1) }
-    defer { NotificationCenter.default.removeObserver(token) }
+    let observation = queue.ledger.queue.observeSaves { _ in saves.append(1) }
+    defer { observation.cancel() }
     let answers = try await queue.submit([
       .of("noop", priority: 3), .of("bakup"), .of("noop").with { $0.uniqueKey = "one" },
       .of("noop").with { $0.after = [JobDependency(job: 999)] }, .of("noop").with { $0.uniqueKey = "two" },
