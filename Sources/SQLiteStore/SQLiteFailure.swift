@@ -18,6 +18,10 @@ extension StoreFailure {
   private static func message(of error: DatabaseError) -> String {
     let ofCode = text(of: error.extendedResultCode)
     guard let message = error.message, !message.isEmpty, message != text(of: .SQLITE_OK) else { return ofCode }
+    // SQLite's words are those for a file that may not be written.
+    if error.extendedResultCode == .SQLITE_READONLY_DBMOVED, message == text(of: .SQLITE_READONLY) {
+      return "the file was removed or replaced while it was open: remove the store and add it again"
+    }
     return message
   }
 

@@ -105,7 +105,7 @@ package final class SQLiteStore: BulkLoading {
       try ReadOnlyFile(url, Self.configuration(options, timeout: timeout, log)) { try opening.check($0) }
     }
     self.init(
-      at: url, entities: entities, options: options, pool: file.pool, checkpointer: nil, opened: file.opened,
+      at: url, entities: entities, options: options, pool: file.pool, checkpointer: nil, opened: file.checked,
       isReadOnly: true, constancy: file.constancy, report: backgroundFailureHandler)
   }
 

@@ -55,8 +55,8 @@ private struct CompiledMappingReader {
     if let expression = try archive.object("NSSourceExpression", of: object), try !takesAll(expression) {
       note("\(name) takes only some of the objects of its source, which a mapping can't say here")
     }
-    let attributes = try readProperties("NSAttributeMappings", of: object, name)
-    let relationships = try readProperties("NSRelationshipMappings", of: object, name)
+    let attributes = try readProperties("NSAttributeMappings", of: object, to, name)
+    let relationships = try readProperties("NSRelationshipMappings", of: object, to, name)
     return EntityMapping(
       name, type, from: from, to: to, attributeMappings: attributes, relationshipMappings: relationships, policy: policy
     )
@@ -81,7 +81,7 @@ private struct CompiledMappingReader {
   }
 
   private mutating func readProperties(
-    _ field: String, of object: KeyedArchive.Coded, _ mapping: String
+    _ field: String, of object: KeyedArchive.Coded, _ entity: EntityDescription?, _ mapping: String
   ) throws(ArchiveDamage) -> [PropertyMapping] {
     var mappings: [PropertyMapping] = []
     for item in try archive.elements(field, of: object) {
@@ -91,7 +91,7 @@ private struct CompiledMappingReader {
         mappings.append(PropertyMapping(name, nil))
         continue
       }
-      if let source = try readSource(expression, of: name) {
+      if let source = try readSource(expression, entity?.attributesByName[name]?.type) {
         mappings.append(PropertyMapping(name, source))
       } else {
         note("\(mapping) computes \(name) by an expression that a mapping can't hold here: give its value in a policy")
@@ -108,18 +108,15 @@ private struct CompiledMappingReader {
   ]
 
   /// `$source.name`; a constant; or, for a relationship, what the objects of `$source.name` were converted to.
+  /// - Parameter type: the type of the attribute that gets the value; nil for a relationship.
   private func readSource(
-    _ expression: KeyedArchive.Coded, of name: String
+    _ expression: KeyedArchive.Coded, _ type: AttributeType?
   ) throws(ArchiveDamage) -> PropertyMapping.Source? {
     switch expression.className {
     case "NSKeyPathExpression": return try sourceProperty(expression).map { .property($0) }
     case "NSConstantValueExpression":
       let item = try archive.item("NSConstantValue", of: expression)
-      let types = destination.entities.compactMap { $0.attributesByName[name]?.type }
-      for type in types {
-        if let value = try archive.value(item, type) { return .value(value) }
-      }
-      return nil
+      return try type.flatMap { type throws(ArchiveDamage) in try archive.value(item, type) }.map { .value($0) }
     case "NSFunctionExpression":
       guard let selector = try archive.text("NSSelectorName", of: expression), Self.conversions.contains(selector),
         let last = try archive.elements("NSArguments", of: expression).last, case .coded(let path) = last
@@ -157,7 +154,7 @@ extension MappingModel {
       throw ModelError.unreadable(
         path: url.path, reason: "it is the source of a mapping model; give the .cdm that Xcode compiles it to")
     }
-    let data = try ModelFile.read(url, limit: ModelXML.sizeLimit)
+    let data = try ModelFile.read(url, limit: CompiledModelLimits.size)
     let mappings: [EntityMapping]
     let mistakes: [ModelMistake]
     do throws(ArchiveDamage) {

@@ -120,6 +120,20 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
     return entity
   }
 
+  /// Lets go of everything that refers to entities, among them this one, so that all of a model's can be freed.
+  func letGo() {
+    superentity = nil
+    subentities = []
+    properties = []
+    propertiesByName = [:]
+    compositeAttributesByName = [:]
+    attributes = []
+    relationships = []
+    (references, looseReferences, orderedSets, orderedReferences) = ([], [], [], [])
+    (derivations, derivationTriggers) = ([], [])
+    validationRules = nil
+  }
+
   /// Registers a derivation of one of its derived attributes, while the model is built.
   func register(_ derivation: Derivation) { derivations.append(derivation) }
 
@@ -245,6 +259,9 @@ extension PropertyDescription: Hashable {
 /// Turns definitions into descriptions: first the hierarchy, then slots, relationships and their inverses, then everything
 /// derived from these. It collects every problem, so that the author sees all of them at once.
 struct ModelAssembly {
+  /// The levels of a hierarchy of entities: each is a level of recursion.
+  static let depthLimit = 100
+
   private let definitions: [EntityDefinition]
   private let classes: [String: ManagedObject.Type]
   private var entities: [String: EntityDescription] = [:]
@@ -256,6 +273,15 @@ struct ModelAssembly {
   }
 
   mutating func assemble() throws(ModelError) -> [EntityDescription] {
+    do throws(ModelError) {
+      return try assembleAll()
+    } catch {
+      for entity in entities.values { entity.letGo() }
+      throw error
+    }
+  }
+
+  private mutating func assembleAll() throws(ModelError) -> [EntityDescription] {
     for definition in definitions {
       if entities[definition.name] != nil { problems.append("entity \(definition.name) is defined twice") }
       entities[definition.name] = EntityDescription(definition)
@@ -307,6 +333,10 @@ struct ModelAssembly {
       while let above = top.superentity {
         guard seen.insert(above.name).inserted else {
           problems.append("entity \(entity.name) inherits from itself")
+          return []
+        }
+        guard seen.count <= Self.depthLimit else {
+          problems.append("entity \(entity.name) inherits from \(Self.depthLimit) entities or more: make fewer levels")
           return []
         }
         top = above

@@ -35,6 +35,9 @@ public final class ManagedObjectModel: Sendable {
   let classMismatches: [String]
   private let layouts: [String: ClassLayout]
 
+  // The models of imported stores alone are freed: see ``init(modelCache:file:isKept:)``.
+  deinit { for entity in entities { entity.letGo() } }
+
   /// Checks the definitions and builds a model.
   ///
   /// - Parameters:
@@ -42,10 +45,20 @@ public final class ManagedObjectModel: Sendable {
   ///     fit, and each `className` needs its class; opening a store reports mismatches.
   ///   - layouts: the slots of accessors in extensions, by the entity's name; see ``ClassLayout``.
   /// - Throws: ``ModelError/inconsistent(_:)`` with every problem found.
-  public init(
+  public convenience init(
     entities definitions: [EntityDefinition], configurations: [String: [String]] = [:],
     fetchRequestTemplates: [FetchRequestTemplateDefinition] = [], versionIdentifier: String? = nil,
     classes: [String: ManagedObject.Type] = [:], layouts: [String: ClassLayout] = [:], warnings: [ModelWarning] = []
+  ) throws {
+    try self.init(
+      definitions, configurations, fetchRequestTemplates, versionIdentifier, classes: classes, layouts: layouts,
+      warnings: warnings, isKept: true)
+  }
+
+  private init(
+    _ definitions: [EntityDefinition], _ configurations: [String: [String]],
+    _ fetchRequestTemplates: [FetchRequestTemplateDefinition], _ versionIdentifier: String?,
+    classes: [String: ManagedObject.Type], layouts: [String: ClassLayout], warnings: [ModelWarning], isKept: Bool
   ) throws {
     var assembly = ModelAssembly(definitions, classes: classes)
     self.entities = try assembly.assemble()
@@ -62,7 +75,7 @@ public final class ManagedObjectModel: Sendable {
     classMismatches = check.run()
     ClassLayouts.note(layouts, entities)
     ClassEntities.note(self)
-    _ = Unmanaged.passRetained(self)
+    if isKept { _ = Unmanaged.passRetained(self) }
   }
 
   /// A model without entities, of which one is enough.
@@ -133,9 +146,14 @@ extension ManagedObjectModel {
     switch try ModelLocation.file(of: url) {
     case .source(let file):
       let data = try ModelFile.read(file, limit: ModelXML.sizeLimit)
-      try self.init(data, file: file.path, classes: classes, layouts: layouts)
+      // Whatever it is named, such a file is none that Xcode's editor wrote.
+      if data.starts(with: BinaryPropertyList.signature) {
+        try self.init(compiled: data, file: file.path, classes: classes, layouts: layouts)
+      } else {
+        try self.init(data, file: file.path, classes: classes, layouts: layouts)
+      }
     case .compiled(let file):
-      let data = try ModelFile.read(file, limit: ModelXML.sizeLimit)
+      let data = try ModelFile.read(file, limit: CompiledModelLimits.size)
       try self.init(compiled: data, file: file.path, classes: classes, layouts: layouts)
     }
   }
@@ -172,24 +190,26 @@ extension ManagedObjectModel {
   /// - Parameter file: the name to use in errors and warnings.
   /// - Throws: ``ModelError``: unreadable, or inconsistent.
   public convenience init(modelCache data: Data, file: String) throws {
-    let archive: Data
-    do throws(ArchiveDamage) {
-      archive = try Inflate.decompress(data, limit: ModelXML.sizeLimit)
-    } catch {
-      throw ModelError.unreadable(path: file, reason: "its model cache can't be read: \(error.reason)")
-    }
-    try self.init(compiled: archive, file: file)
+    try self.init(modelCache: data, file: file, isKept: true)
+  }
+
+  /// The same, for a program that reads many stores.
+  ///
+  /// - Parameter isKept: false to free the model with the last reference to it. Its descriptions must not be used any more
+  ///   then, so whoever uses one keeps the model.
+  package convenience init(modelCache data: Data, file: String, isKept: Bool) throws {
+    try self.init(
+      CompiledModelReader.read(cache: data, file: file), file: file, classes: [:], layouts: [:], isKept: isKept)
   }
 
   private convenience init(
     _ contents: ModelReader.Contents, file: String, classes: [String: ManagedObject.Type],
-    layouts: [String: ClassLayout]
+    layouts: [String: ClassLayout], isKept: Bool = true
   ) throws {
     guard contents.mistakes.isEmpty else { throw ModelError.malformed(contents.allMistakes(file: file)) }
     try self.init(
-      entities: contents.entities, configurations: contents.configurations,
-      fetchRequestTemplates: contents.templates, versionIdentifier: contents.versionIdentifier, classes: classes,
-      layouts: layouts, warnings: contents.warnings)
+      contents.entities, contents.configurations, contents.templates, contents.versionIdentifier, classes: classes,
+      layouts: layouts, warnings: contents.warnings, isKept: isKept)
   }
 
   private convenience init(

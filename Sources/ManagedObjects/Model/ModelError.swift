@@ -9,6 +9,9 @@ public enum ModelError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Two models define the same entity differently.
   case conflictingEntities([String])
 
+  /// The number of problems that a message lists; ``inconsistent(_:)`` has all.
+  private static let shown = 50
+
   /// A file with a mistake after which nothing more can be said about it.
   static func mistake(file: String, line: Int, reason: String) -> ModelError {
     .malformed([ModelMistake(file: file, line: line, reason: reason)])
@@ -19,7 +22,9 @@ public enum ModelError: Error, Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .unreadable(let path, let reason): return "can't read the model \(path): \(reason)"
     case .malformed(let mistakes): return mistakes.map(\.description).joined(separator: "\n")
-    case .inconsistent(let problems): return "the model doesn't fit together: " + problems.joined(separator: "; ")
+    case .inconsistent(let problems):
+      return "the model doesn't fit together: " + problems.prefix(Self.shown).joined(separator: "; ")
+        + (problems.count > Self.shown ? "; and \(problems.count - Self.shown) more such problems" : "")
     case .conflictingEntities(let names):
       return "both models define \(names.joined(separator: ", ")): rename one of each"
     }

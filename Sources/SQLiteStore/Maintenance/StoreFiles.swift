@@ -3,7 +3,7 @@
 //   2. a new content was written to a file beside it, and synced;
 //   3. under the lock the file is removed, or the new one renamed over it, and the directory synced.
 // A killed process leaves the old content or the new, and perhaps a file that ends with `.replacing`, which the next call
-// removes.
+// removes. The new file has the permissions of the old one, or else of the one that it is a copy of, before anything is in it.
 
 public import Foundation
 import GRDB
@@ -13,21 +13,24 @@ public import ManagedObjects
 extension PersistentStoreCoordinator {
   /// Deletes the SQLite store at `url` with everything that belongs to it. Succeeds when there is none, and for a damaged one.
   ///
+  /// A store for reading only may have no lock on the file: it refuses its next read, and so it does after a replacement.
+  ///
   /// Source: `destroyPersistentStore(at:type:options:)` of Core Data, which empties the file and leaves it there.
   /// - Throws: ``ManagedObjectError/store(_:)``: of the kind ``StoreFailure/Kind/busy`` while any coordinator, in this process or
-  ///   another, has the store open. ``remove(_:)`` it first.
+  ///   another, has the store open for writing. ``remove(_:)`` it first.
   public func destroyPersistentStore(at url: URL) throws { try StoreFile(url).remove() }
 
   /// Replaces the SQLite store at `url` by a copy of another, or makes it. The copy is one state of the source, with what stands
-  /// in its log, and has its identifier. The source may be open, and written by others, during the copy.
+  /// in its log, and has its identifier. The source may be open, and written by others, during the copy; it may also be in a
+  /// directory that the process can't write, such as that of a store that comes with the program.
   ///
   /// Crash-safe: a killed process leaves the old content or the new.
   ///
   /// Source: `replacePersistentStore(at:destinationOptions:withPersistentStoreFrom:sourceOptions:type:)` of Core Data.
   /// - Throws: ``ManagedObjectError/store(_:)``: of the kind ``StoreFailure/Kind/busy`` while any coordinator, in this process or
-  ///   another, has the store at `url` open; ``ManagedObjectError/incompatibleStore(path:reason:)`` when the source is no store.
+  ///   another, has the store at `url` open for writing; ``ManagedObjectError/incompatibleStore(path:reason:)`` when the source is no store.
   public func replacePersistentStore(at url: URL, withPersistentStoreFrom source: URL) throws {
-    try StoreFile(url).replace { copy in try SQLiteStore.copyFile(source, to: copy) }
+    try StoreFile(url).replace(like: source) { copy in try SQLiteStore.copyFile(source, to: copy) }
   }
 
   /// Moves the content of one of the coordinator's stores to another place or type, and puts the new store in the place of the
@@ -58,20 +61,26 @@ extension PersistentStoreCoordinator {
     var new: PersistentStore?
     _ = try asSave("migrate a store") {
       if description.type == .sqlite, let url = description.url {
-        try StoreFile(url).replace { copy in
+        try StoreFile(url).replace(like: store.type == .sqlite ? store.url : nil) { copy in
           if store.type == .sqlite, let source = store.url { return try SQLiteStore.copyFile(source, to: copy) }
           var side = description
           side.url = copy
           side.isReadOnly = false
           let content = try side.open(model, store.entities)
-          try Self.copyObjects(of: store, to: content, model)
+          let result = Result { try Self.copyObjects(of: store, to: content, model) }
           try content.close()
+          try result.get()
           try SQLiteStore.translating(copy) { try SQLiteStore.makePlain(copy) }
           try StoreFile.synchronize(copy)
         }
       } else {
         let content = try description.open(model, store.entities)
-        try Self.copyObjects(of: store, to: content, model)
+        do {
+          try Self.copyObjects(of: store, to: content, model)
+        } catch {
+          try content.close()
+          throw error
+        }
         let (type, url) = (description.type, description.url)
         description = PersistentStoreDescription(type: type, url: url, configuration: store.configurationName) {
           _, _, _ in content
@@ -105,10 +114,8 @@ extension SQLiteStore {
       throw ManagedObjectError.store(
         StoreFailure(.cannotOpen, path: source.path, message: "there is no such file to copy"))
     }
-    let options = SQLiteStoreOptions()
-    let from = try translating(source) { try DatabaseQueue(path: source.path, configuration: reading(options)) }
-    try translating(source) {
-      try from.read { db in
+    let from = try translating(source) {
+      try ReadOnlyFile(source, reading(SQLiteStoreOptions())) { db in
         guard try db.tableExists("lade_metadata") else {
           throw ManagedObjectError.incompatibleStore(path: source.path, reason: "it has no table lade_metadata")
         }
@@ -116,7 +123,7 @@ extension SQLiteStore {
     }
     try translating(copy) {
       let to = try DatabaseQueue(path: copy.path)
-      try from.read { db in
+      try from.pool.read { db in
         // From here on the connection sees one state.
         _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
         try to.writeWithoutTransaction { try db.copyPages(to: $0, MaintenanceWatch()) }
@@ -124,7 +131,10 @@ extension SQLiteStore {
       try to.close()
       try makePlain(copy)
     }
-    try translating(source) { try from.close() }
+    try translating(source) {
+      try from.constancy.check()
+      try from.pool.close()
+    }
     try StoreFile.synchronize(copy)
   }
 }
@@ -146,27 +156,49 @@ struct StoreFile {
     }
   }
 
-  /// Replaces the file by one that `write` makes at another place.
-  func replace(_ write: (URL) throws -> Void) throws {
+  /// Replaces the file by one that `write` makes at another place: an empty file is there.
+  /// - Parameter other: the file whose permissions a new file gets; nil for those of any new file.
+  func replace(like other: URL?, _ write: (URL) throws -> Void) throws {
     func clear() throws {
       for ending in [""] + SQLiteStore.companionEndings {
         try Self.unlink(URL(fileURLWithPath: replacement.path + ending))
       }
     }
     try clear()
-    let result = Result {
+    do {
+      try makeReplacement(like: FileManager.default.fileExists(atPath: url.path) ? url : other)
       try write(replacement)
       try underExclusiveLock {
         // The log of another file would be taken for the new one's.
         for ending in SQLiteStore.companionEndings { try Self.unlink(URL(fileURLWithPath: url.path + ending)) }
+        MigrationProbe.onStep?("rename")
         guard rename(replacement.path, url.path) == 0 else {
           throw ManagedObjectError.store(StoreFailure(errno: errno, of: "rename", path: url.path))
         }
         try Self.synchronize(url.deletingLastPathComponent())
       }
+    } catch {
+      // What can't be removed is removed by the next call. Why nothing was replaced is what counts.
+      _ = Result { try clear() }
+      throw error
     }
-    if case .failure = result { try clear() }
-    try result.get()
+  }
+
+  /// Makes an empty file, which nobody may read who may not read the content that it will have.
+  private func makeReplacement(like other: URL?) throws {
+    func failure(_ call: String) -> ManagedObjectError {
+      .store(StoreFailure(errno: errno, of: call, path: replacement.path))
+    }
+    let descriptor = Glibc.open(replacement.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw failure("open") }
+    defer { Glibc.close(descriptor) }
+    guard let other else { return }
+    var status = stat()
+    guard stat(other.path, &status) == 0 else {
+      if errno == ENOENT { return }
+      throw ManagedObjectError.store(StoreFailure(errno: errno, of: "stat", path: other.path))
+    }
+    guard fchmod(descriptor, status.st_mode & 0o777 | 0o600) == 0 else { throw failure("fchmod") }
   }
 
   /// Runs `body` while no other connection can open the file, whose log is empty then.
@@ -201,12 +233,14 @@ struct StoreFile {
   }
 
   static func unlink(_ url: URL) throws {
+    MigrationProbe.onStep?("unlink \(url.lastPathComponent)")
     guard Glibc.unlink(url.path) != 0, errno != ENOENT else { return }
     throw ManagedObjectError.store(StoreFailure(errno: errno, of: "unlink", path: url.path))
   }
 
   /// Makes a file's content, or a directory's entries, survive a loss of power.
   static func synchronize(_ url: URL) throws {
+    MigrationProbe.onStep?("synchronize \(url.lastPathComponent)")
     let descriptor = Glibc.open(url.path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw ManagedObjectError.store(StoreFailure(errno: errno, of: "open", path: url.path))

@@ -119,9 +119,9 @@ struct TableMigration {
   }
 }
 
-/// A hook for tests to observe or interrupt a migration.
+/// A hook for tests to observe or interrupt a migration, or the replacement of a file.
 package enum MigrationProbe {
-  /// Called before each statement of a migration, on the thread that runs it.
+  /// Called before each statement of a migration, and each step of a replacement, on the thread that runs it.
   @TaskLocal package static var onStep: (@Sendable (String) -> Void)?
 }
 

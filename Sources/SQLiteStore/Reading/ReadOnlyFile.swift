@@ -3,6 +3,9 @@
 //   2. Without a writer a reader makes them, if it may write in the directory. A log that a killed writer left is read, too.
 //   3. Without a log, in a directory that the process can't write, SQLite reads the file only if it is declared to be constant:
 //      `immutable=1`. SQLite then notices no change at all, so `FileConstancy` looks before each read.
+//
+// A file without a log, as every copy is, has no lock between two reads, so it may be removed or replaced meanwhile. The
+// connection would go on reading the old one: `FileConstancy` looks for that, too.
 
 import Foundation
 import GRDB
@@ -10,14 +13,14 @@ import Glibc
 import ManagedObjects
 
 /// A store's file, opened for reading only.
-struct ReadOnlyFile {
+struct ReadOnlyFile<Checked> {
   let pool: DatabasePool
-  let opened: StoreOpening.Opened
-  /// Set when the file was opened as a constant one.
-  let constancy: FileConstancy?
+  /// What the check of the file returned.
+  let checked: Checked
+  let constancy: FileConstancy
 
   /// Opens an existing file, and checks it with `check`.
-  init(_ url: URL, _ configuration: Configuration, _ check: (Database) throws -> StoreOpening.Opened) throws {
+  init(_ url: URL, _ configuration: Configuration, _ check: (Database) throws -> Checked) throws {
     guard FileManager.default.fileExists(atPath: url.path) else {
       throw ManagedObjectError.store(
         StoreFailure(
@@ -25,22 +28,25 @@ struct ReadOnlyFile {
     }
     var reading = configuration
     reading.readonly = true
-    (pool, opened, constancy) = try Self.opened(url, reading, check)
+    (pool, checked, constancy) = try Self.opened(url, reading, check)
   }
 
   private static func opened(
-    _ url: URL, _ configuration: Configuration, _ check: (Database) throws -> StoreOpening.Opened
-  ) throws -> (DatabasePool, StoreOpening.Opened, FileConstancy?) {
+    _ url: URL, _ configuration: Configuration, _ check: (Database) throws -> Checked
+  ) throws -> (DatabasePool, Checked, FileConstancy) {
     do {
+      let constancy = try FileConstancy(url, isWritten: true)
       let pool = try DatabasePool(path: url.path, configuration: configuration)
-      return (pool, try pool.read(check), nil)
+      let checked = try pool.read(check)
+      try constancy.check()
+      return (pool, checked, constancy)
     } catch let error as DatabaseError where lacksLog(error, url) {
-      let constancy = try FileConstancy(url)
+      let constancy = try FileConstancy(url, isWritten: false)
       let pool = try DatabasePool(
         path: "file://" + url.path(percentEncoded: true) + "?immutable=1", configuration: configuration)
-      let opened = try pool.read(check)
+      let checked = try pool.read(check)
       try constancy.check()
-      return (pool, opened, constancy)
+      return (pool, checked, constancy)
     }
   }
 
@@ -51,35 +57,56 @@ struct ReadOnlyFile {
   }
 }
 
-/// Notices that a file has been changed since it was opened as a constant one. Safe from any thread.
+/// Notices that a file has been replaced since it was opened, or changed since it was opened as a constant one. Safe from any
+/// thread.
 struct FileConstancy: Sendable {
   private let path: String
+  private let isWritten: Bool
   private let stamp: Stamp
 
-  private struct Stamp: Equatable {
+  private struct Stamp {
     let device: dev_t
     let inode: ino_t
     let size: off_t
     let (seconds, nanoseconds): (Int, Int)
 
-    init(_ path: String) throws {
+    /// nil if there is no such file.
+    init?(_ path: String) throws {
       var status = stat()
       guard stat(path, &status) == 0 else {
+        if errno == ENOENT { return nil }
         throw ManagedObjectError.store(StoreFailure(errno: errno, of: "stat", path: path))
       }
       (device, inode, size) = (status.st_dev, status.st_ino, status.st_size)
       (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
     }
+
+    func isSameFile(_ other: Stamp) -> Bool { device == other.device && inode == other.inode }
+
+    func isSameContent(_ other: Stamp) -> Bool {
+      size == other.size && seconds == other.seconds && nanoseconds == other.nanoseconds
+    }
   }
 
-  init(_ url: URL) throws {
-    path = url.path
-    stamp = try Stamp(path)
+  /// - Parameter isWritten: whether others may write to the file, as SQLite notices.
+  init(_ url: URL, isWritten: Bool) throws {
+    (path, self.isWritten) = (url.path, isWritten)
+    guard let stamp = try Stamp(path) else {
+      throw ManagedObjectError.store(StoreFailure(errno: ENOENT, of: "stat", path: path))
+    }
+    self.stamp = stamp
   }
 
-  /// - Throws: ``ManagedObjectError/store(_:)`` when another process has begun to write to the file.
+  /// - Throws: ``ManagedObjectError/store(_:)`` when the file isn't the one that was opened, or another process has begun to write
+  ///   to one that nobody may write.
   func check() throws {
-    guard try Stamp(path) == stamp, access(path + "-wal", F_OK) != 0 else {
+    guard let now = try Stamp(path), now.isSameFile(stamp) else {
+      throw ManagedObjectError.store(
+        StoreFailure(
+          .busy, path: path,
+          message: "the file was removed or replaced since the store was added: remove the store and add it again"))
+    }
+    guard isWritten || now.isSameContent(stamp) && access(path + "-wal", F_OK) != 0 else {
       throw ManagedObjectError.store(
         StoreFailure(
           .busy, path: path,

@@ -20,7 +20,7 @@ final class WriterConnection: @unchecked Sendable {
   /// Follows the connection's commits, and so lives as long as it does; nil for a file that is only read.
   private let checkpointer: WALCheckpointer?
   let path: String
-  /// Notices changes of a file that was opened as a constant one; nil for every other.
+  /// Notices that a file that is only read has been replaced; nil for one that is written, which is locked.
   private let constancy: FileConstancy?
   /// The write lock, held for one write or for a transaction of several. Recursive, for the writes of the latter.
   private let lock = NSRecursiveLock()

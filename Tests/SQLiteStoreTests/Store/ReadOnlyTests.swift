@@ -142,7 +142,7 @@ struct ReadOnlyTests {
     try writing.close()
     try #require(chmod(directory.url.path, 0o555) == 0 && chmod(file.path, 0o444) == 0)
     defer { chmod(directory.url.path, 0o755) }
-    let (name, later) = try unprivileged {
+    let (name, later) = try Unprivileged.run {
       let reading = try coordinator(isReadOnly: true)
       let name = try names(in: reading)
       return (name, reading)
@@ -161,16 +161,4 @@ struct ReadOnlyTests {
     try later.close()
     try again.close()
   }
-
-  /// Runs `body` without root's permission to write everywhere. The kernel keeps it for each thread.
-  private func unprivileged<T>(_ body: () throws -> T) rethrows -> T {
-    guard geteuid() == 0 else { return try body() }
-    _ = setFileSystemUser(65534)
-    defer { _ = setFileSystemUser(0) }
-    return try body()
-  }
 }
-
-/// Glibc's `setfsuid`, which Swift's module of it lacks.
-@_silgen_name("setfsuid")
-private func setFileSystemUser(_ user: uid_t) -> Int32

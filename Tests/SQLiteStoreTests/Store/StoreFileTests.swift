@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
+import Glibc
 import ManagedObjects
 import SQLiteStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -106,6 +108,118 @@ struct StoreFileTests {
     #expect(try names(in: new).count == 3)
     #expect(try names(in: target).count == 2)
     try owner.close()
+  }
+
+  private func permissions(_ file: URL) throws -> Int {
+    try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int ?? -1
+  }
+
+  @Test("a replaced file keeps its permissions, and a new one has those of the file that it is a copy of")
+  func permissions() throws {
+    let (target, source) = (try file("a.sqlite", "Ada"), try file("b.sqlite", "Alan"))
+    try #require(chmod(target.path, 0o600) == 0 && chmod(source.path, 0o640) == 0)
+    let seen = Mutex<[Int]>([])
+    let path = target.path + ".replacing"
+    try MigrationProbe.$onStep.withValue({ _ in
+      guard let mode = try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int else {
+        return
+      }
+      seen.withLock { $0.append(mode) }
+    }) {
+      try coordinator.replacePersistentStore(at: target, withPersistentStoreFrom: source)
+    }
+    #expect(try permissions(target) == 0o600)
+    #expect(Set(seen.withLock { $0 }) == [0o600], "nobody may read it before it is complete")
+    let new = directory.file("c.sqlite")
+    try coordinator.replacePersistentStore(at: new, withPersistentStoreFrom: source)
+    #expect(try permissions(new) == 0o640)
+    try #require(chmod(source.path, 0o400) == 0)
+    let writable = directory.file("d.sqlite")
+    try coordinator.replacePersistentStore(at: writable, withPersistentStoreFrom: source)
+    #expect(try permissions(writable) == 0o600, "its owner may write it")
+    try #require(chmod(source.path, 0o600) == 0)
+    let owner = try opened(source)
+    let moved = directory.file("e.sqlite")
+    try owner.migratePersistentStore(owner.persistentStores[0], to: .sqlite(at: moved))
+    #expect(try permissions(moved) == 0o600)
+    try owner.close()
+  }
+
+  @Test("a store for reading only, whose file has no lock, refuses to read a file that was replaced or destroyed")
+  func readers() throws {
+    let (target, source) = (directory.file("a.sqlite"), try file("b.sqlite", "Alan"))
+    // A copy has no log.
+    try coordinator.replacePersistentStore(at: target, withPersistentStoreFrom: source)
+    let changes: [() throws -> Void] = [
+      { try self.coordinator.replacePersistentStore(at: target, withPersistentStoreFrom: source) },
+      { try self.coordinator.destroyPersistentStore(at: target) },
+    ]
+    for change in changes {
+      let reading = PersistentStoreCoordinator(model: CompanyModel.model)
+      var description = PersistentStoreDescription(url: target)
+      description.isReadOnly = true
+      try reading.addPersistentStore(description)
+      #expect(try names(reading) == ["Alan"])
+      try change()
+      #expect {
+        try names(reading)
+      } throws: { error in
+        guard case ManagedObjectError.store(let failure) = error else { return false }
+        return failure.kind == .busy && failure.message.contains("removed or replaced")
+      }
+      try reading.close()
+    }
+  }
+
+  @Test("a store is replaced by one in a directory that the process can't write")
+  func unwritableSource() throws {
+    let folder = directory.url.appendingPathComponent("bundle")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let source = folder.appendingPathComponent("seed.sqlite")
+    try FileManager.default.moveItem(at: file("a.sqlite", "Ada"), to: source)
+    let target = directory.file("b.sqlite")
+    try #require(chmod(folder.path, 0o555) == 0 && chmod(source.path, 0o444) == 0)
+    defer { chmod(folder.path, 0o755) }
+    try #require(chmod(directory.url.path, 0o777) == 0)
+    try Unprivileged.run { try coordinator.replacePersistentStore(at: target, withPersistentStoreFrom: source) }
+    #expect(try names(in: target) == ["Ada"])
+  }
+
+  @Test("a process that is killed at any step of a replacement leaves the old content or the new")
+  func killed() async throws {
+    let (old, new) = (try file("old.sqlite", "Ada"), try file("new.sqlite", "Alan"))
+    let steps = Mutex(0)
+    let counted = directory.file("counted.sqlite")
+    try FileManager.default.copyItem(at: old, to: counted)
+    try MigrationProbe.$onStep.withValue({ _ in steps.withLock { $0 += 1 } }) {
+      try coordinator.replacePersistentStore(at: counted, withPersistentStoreFrom: new)
+    }
+    let count = steps.withLock { $0 }
+    #expect(count > 8)
+    for point in 1...count {
+      let target = directory.file("\(point).sqlite")
+      try FileManager.default.copyItem(at: old, to: target)
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = target.path as String, source = new.path as String, point = point as Int] in
+        let left = Mutex(point)
+        try MigrationProbe.$onStep.withValue({ _ in
+          if left.withLock({
+            $0 -= 1
+            return $0 == 0
+          }) {
+            kill(getpid(), SIGKILL)
+          }
+        }) {
+          try PersistentStoreCoordinator(model: CompanyModel.model).replacePersistentStore(
+            at: URL(fileURLWithPath: path), withPersistentStoreFrom: URL(fileURLWithPath: source))
+        }
+      }
+      let found = try names(in: target)
+      #expect(found == ["Ada"] || found == ["Alan"], "step \(point)")
+      try coordinator.replacePersistentStore(at: target, withPersistentStoreFrom: new)
+      #expect(try names(in: target) == ["Alan"])
+    }
+    #expect(try entries().allSatisfy { !$0.contains("replacing") })
   }
 
   @Test("a file that is no store replaces nothing")

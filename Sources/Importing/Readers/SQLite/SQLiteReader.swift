@@ -332,7 +332,8 @@ extension SQLiteSourceError: CustomStringConvertible {
         + ".xcdatamodeld that it was made from"
     case .badModel(let reason): "the store's own model can't be read: \(reason)"
     case .wholeStore:
-      "a Core Data store is imported by a job, not read as one table; “ladectl model convert” writes its model"
+      "a Core Data store has the rows of several entities: import it into the entity \"*\", or read one of its tables, by the "
+        + "format sqlite and the table's name"
     case .tooMuchWork:
       "reading it takes more work than a file of this size may; make the query simpler, or add an index to the file"
     }

@@ -4,25 +4,24 @@
 /// NSComparisonPredicate(NSKeyPathExpression(NSSelfExpression, "rating"), NSComparisonPredicateOperator(3), 4)  →  rating >= 4
 /// ```
 struct ArchivedPredicate {
-  /// A part that can't be written, or isn't understood.
+  /// Why there is no text.
   enum Failure: Error {
+    /// A part that the format language doesn't have, or that isn't known here.
     case unknown(String)
+    case tooLarge
+    /// The archive can't be read any further.
     case damage(ArchiveDamage)
-
-    var reason: String {
-      switch self {
-      case .unknown(let what): what
-      case .damage(let damage): damage.reason
-      }
-    }
   }
 
   private static let depthLimit = 64
   private static let partLimit = 10_000
+  private static let textLimit = 64 << 10
 
   let archive: KeyedArchive
   /// Parts that may still be written: an archive may refer to one part many times.
   private var parts = Self.partLimit
+  /// The bytes that their names and constants may still have.
+  private var textLeft = Self.textLimit
 
   init(_ archive: KeyedArchive) { self.archive = archive }
 
@@ -163,7 +162,7 @@ struct ArchivedPredicate {
     return texts.joined(separator: ", ")
   }
 
-  private func constant(_ object: KeyedArchive.Coded) throws(Failure) -> String {
+  private mutating func constant(_ object: KeyedArchive.Coded) throws(Failure) -> String {
     let item = try get { () throws(ArchiveDamage) in try archive.item("NSConstantValue", of: object) }
     switch item {
     case .null: return "NULL"
@@ -171,19 +170,29 @@ struct ArchivedPredicate {
     case .integer(let number): return "\(number)"
     case .real(let number) where number.isFinite: return "\(number)"
     case .real: throw .unknown("a constant that isn't a number")
-    case .string(let text): return FetchPredicate.Expression.constant(.string(text)).description
+    case .string(let text): return try quoted(text)
     case .date, .data: throw .unknown("a constant date or data")
     case .coded(let coded):
       guard let text = try get({ () throws(ArchiveDamage) in try archive.text(item) }) else {
         throw .unknown("a constant of the class \(coded.className)")
       }
-      return FetchPredicate.Expression.constant(.string(text)).description
+      return try quoted(text)
     }
+  }
+
+  private mutating func quoted(_ text: String) throws(Failure) -> String {
+    try spend(text)
+    return FetchPredicate.Expression.constant(.string(text)).description
   }
 
   private mutating func enter(_ depth: Int) throws(Failure) {
     parts -= 1
-    guard depth < Self.depthLimit, parts > 0 else { throw .unknown("an expression that is too large") }
+    guard depth < Self.depthLimit, parts > 0 else { throw .tooLarge }
+  }
+
+  private mutating func spend(_ text: String) throws(Failure) {
+    textLeft -= text.utf8.count
+    guard textLeft >= 0 else { throw .tooLarge }
   }
 
   // MARK: Fields
@@ -192,8 +201,10 @@ struct ArchivedPredicate {
     do throws(ArchiveDamage) { return try read() } catch { throw .damage(error) }
   }
 
-  private func text(_ name: String, of object: KeyedArchive.Coded) throws(Failure) -> String? {
-    try get { () throws(ArchiveDamage) in try archive.text(name, of: object) }
+  private mutating func text(_ name: String, of object: KeyedArchive.Coded) throws(Failure) -> String? {
+    let text = try get { () throws(ArchiveDamage) in try archive.text(name, of: object) }
+    if let text { try spend(text) }
+    return text
   }
 
   /// The number in the first of these fields that has one.

@@ -3,7 +3,8 @@
 //
 // 1. every number is checked before it is used, and nothing outside of the bytes is read;
 // 2. an object is read when it is asked for, one level deep, so nesting needs no stack;
-// 3. what is read counts against a limit that grows with the file, since objects may be referred to many times.
+// 3. what is read counts against a limit that grows with the file, since objects may be referred to many times, and may lie
+//    over each other: each object counts for the memory that it takes once it is read.
 //
 // Foundation's reader isn't used, because it doesn't tell UIDs from other values.
 //
@@ -39,21 +40,25 @@ final class BinaryPropertyList {
   static let signature = Data("bplist0".utf8)
   private static let header = 8
   private static let trailer = 32
+  /// What an object counts for beside its bytes, and each number in it.
+  private static let weight = 16
+  /// The numbers that one array or dictionary may have: many more than a model has objects.
+  private static let elementLimit = 1 << 20
 
   /// The number of the top object.
   let top: Int
   private let bytes: [UInt8]
-  private let count: Int
+  private let objectCount: Int
   private let offsetSize: Int
   private let numberSize: Int
   private let table: Int
-  /// Bytes and elements that may still be read.
+  /// What may still be read. The files of Core Data use a quarter of it.
   private var allowance: Int
 
   init(_ data: Data) throws(ArchiveDamage) {
     let bytes = Array(data)
     self.bytes = bytes
-    allowance = (16 << 20) + 16 * bytes.count
+    allowance = (4 << 20) + 16 * bytes.count
     guard bytes.starts(with: Self.signature) else { throw ArchiveDamage("it isn't a binary property list") }
     guard bytes.count > Self.header + Self.trailer else { throw ArchiveDamage("it ends too early") }
     let end = bytes.count - Self.trailer
@@ -69,12 +74,12 @@ final class BinaryPropertyList {
     guard table >= UInt64(Self.header), table <= UInt64(end), objects > 0,
       objects <= (UInt64(end) - table) / UInt64(offsetSize), first < objects
     else { throw ArchiveDamage("the table of its objects isn't in it") }
-    (count, top, self.table) = (Int(objects), Int(first), Int(table))
+    (objectCount, top, self.table) = (Int(objects), Int(first), Int(table))
   }
 
   /// The object with a number.
   func object(_ number: Int) throws(ArchiveDamage) -> Object {
-    guard number >= 0, number < count else { throw ArchiveDamage("there is no object \(number)") }
+    guard number >= 0, number < objectCount else { throw ArchiveDamage("there is no object \(number)") }
     let offset = try unsigned(at: table + number * offsetSize, size: offsetSize)
     guard offset >= UInt64(Self.header), offset < UInt64(table) else {
       throw ArchiveDamage("object \(number) isn't where objects are")
@@ -99,7 +104,10 @@ final class BinaryPropertyList {
       return .uid(uid)
     case 10, 11, 12: return .array(try numbers(in: content(at: place, low, unit: numberSize)))
     case 13:
-      let all = try numbers(in: content(at: place, low, unit: 2 * numberSize))
+      // In a table of keys an entry takes more than its two numbers.
+      let inner = try content(at: place, low, unit: 2 * numberSize)
+      try spend(Self.weight * inner.count / numberSize)
+      let all = try numbers(in: inner)
       return .dictionary(keys: Array(all.prefix(all.count / 2)), values: Array(all.suffix(all.count / 2)))
     default: throw ArchiveDamage("object \(number) is of a kind that property lists don't have")
     }
@@ -121,19 +129,26 @@ final class BinaryPropertyList {
       throw ArchiveDamage("an object is longer than the file")
     }
     let length = Int(units) * unit
-    allowance -= length + 1
-    guard allowance >= 0 else {
-      throw ArchiveDamage("its objects refer to each other more often than those of a model")
-    }
+    try spend(length + Self.weight)
     return start..<start + length
   }
 
+  private func spend(_ weight: Int) throws(ArchiveDamage) {
+    allowance -= weight
+    guard allowance >= 0 else {
+      throw ArchiveDamage("its objects refer to each other more often than those of a model")
+    }
+  }
+
   private func numbers(in place: Range<Int>) throws(ArchiveDamage) -> [Int] {
+    let size = place.count / numberSize
+    guard size <= Self.elementLimit else { throw ArchiveDamage("a list in it is longer than those of models") }
+    try spend(Self.weight * size)
     var numbers: [Int] = []
-    numbers.reserveCapacity(place.count / numberSize)
+    numbers.reserveCapacity(size)
     for start in stride(from: place.lowerBound, to: place.upperBound, by: numberSize) {
       let number = try unsigned(at: start, size: numberSize)
-      guard number < UInt64(count) else { throw ArchiveDamage("there is no object \(number)") }
+      guard number < UInt64(objectCount) else { throw ArchiveDamage("there is no object \(number)") }
       numbers.append(Int(number))
     }
     return numbers

@@ -6,6 +6,9 @@ import Foundation
 /// What a definition can't hold is a warning that names it. Entities and properties are in the order of their names: the
 /// archive's order is that of a hash table.
 ///
+/// An archive may come from anyone, in a store to import. So what definitions are made of is bounded, by far more than models
+/// have, and nothing is looked for among all of it again and again.
+///
 /// Source: the models of CoreDataPlus, each compared with the `.xcdatamodel` that it was compiled from, and the class
 /// references of Core Data; the flags of attributes and fetch requests are those of its public headers.
 struct CompiledModelReader {
@@ -16,6 +19,9 @@ struct CompiledModelReader {
   private var entities: [String: KeyedArchive.Coded] = [:]
   /// The parent of each entity, by name.
   private var parents: [String: String] = [:]
+  /// The names of the properties of entities that others inherit from.
+  private var propertyNames: [String: Set<String>] = [:]
+  private var limits = CompiledModelLimits()
 
   private init(_ data: Data, file: String) throws(ArchiveDamage) {
     self.file = file
@@ -25,6 +31,10 @@ struct CompiledModelReader {
   /// Reads the whole archive.
   /// - Throws: ``ModelError/unreadable(path:reason:)``.
   static func read(_ data: Data, file: String) throws(ModelError) -> ModelReader.Contents {
+    guard data.count <= CompiledModelLimits.size else {
+      throw .unreadable(
+        path: file, reason: "it is larger than \(CompiledModelLimits.size >> 20) MiB, which no compiled model is")
+    }
     do throws(ArchiveDamage) {
       var reader = try CompiledModelReader(data, file: file)
       try reader.readModel()
@@ -34,8 +44,23 @@ struct CompiledModelReader {
     }
   }
 
-  private mutating func warn(_ message: String) {
-    contents.warnings.append(ModelWarning(file: file, line: nil, message: message))
+  /// Reads a store's model cache, which is a compressed archive.
+  /// - Throws: ``ModelError/unreadable(path:reason:)``.
+  static func read(cache data: Data, file: String) throws(ModelError) -> ModelReader.Contents {
+    let archive: Data
+    do throws(ArchiveDamage) {
+      archive = try Inflate.decompress(data, limit: CompiledModelLimits.size)
+    } catch {
+      throw .unreadable(path: file, reason: "its model cache can't be read: \(error.reason)")
+    }
+    return try read(archive, file: file)
+  }
+
+  private mutating func warn(_ message: @autoclosure () -> String) {
+    guard contents.warnings.count <= CompiledModelLimits.warnings else { return }
+    let isLast = contents.warnings.count == CompiledModelLimits.warnings
+    contents.warnings.append(
+      ModelWarning(file: file, line: nil, message: isLast ? "there are more such warnings" : message()))
   }
 
   private mutating func readModel() throws(ArchiveDamage) {
@@ -44,6 +69,7 @@ struct CompiledModelReader {
       guard case .coded(let entity) = item, entity.className == "NSEntityDescription" else {
         throw ArchiveDamage("the entity \(name) isn't an entity")
       }
+      try limits.countEntity(name)
       entities[name] = entity
       if let parent = try archive.object("NSSuperentity", of: entity) {
         parents[name] = try archive.text("NSEntityName", of: parent)
@@ -52,8 +78,10 @@ struct CompiledModelReader {
     for name in entities.keys.sorted() {
       if let entity = entities[name] { try readEntity(name, entity) }
     }
+    try CompiledModelLimits.check(contents.entities)
     for (name, item) in try archive.entries("NSFetchRequestTemplates", of: model) {
       guard case .coded(let request) = item else { continue }
+      try limits.countProperty(name)
       if let template = try readFetchRequest(request, name: name, of: "the fetch request \(name)") {
         contents.templates.append(template)
       }
@@ -90,11 +118,19 @@ struct CompiledModelReader {
     entity.renamingIdentifier = try other("NSRenamingIdentifier", of: object, than: name)
     entity.versionHashModifier = try archive.text("NSVersionHashModifier", of: object)
     entity.userInfo = try readUserInfo(of: object, name)
-    let inherited = try inheritedNames(of: name)
+    let ancestors = try ancestors(of: name)
+    for ancestor in ancestors where propertyNames[ancestor] == nil {
+      propertyNames[ancestor] = try entities[ancestor].map { object throws(ArchiveDamage) in
+        Set(try archive.entries("NSProperties", of: object).map(\.key))
+      }
+    }
     var flagged: [String] = []
     for (key, item) in try archive.entries("NSProperties", of: object) {
       // A subentity's properties may include those that it inherits.
-      guard case .coded(let property) = item, !inherited.contains(key) else { continue }
+      guard case .coded(let property) = item,
+        !ancestors.contains(where: { propertyNames[$0]?.contains(key) ?? false })
+      else { continue }
+      if !property.className.hasSuffix("AttributeDescription") { try limits.countProperty(key) }
       if try archive.flag("NSIsIndexed", of: property), property.className.hasSuffix("AttributeDescription") {
         flagged.append(key)
       }
@@ -115,13 +151,16 @@ struct CompiledModelReader {
     contents.entities.append(entity)
   }
 
-  /// The names of the properties of an entity's ancestors.
-  private func inheritedNames(of name: String) throws(ArchiveDamage) -> Set<String> {
-    var names: Set<String> = []
+  /// The names of the entities that an entity inherits from.
+  private func ancestors(of name: String) throws(ArchiveDamage) -> [String] {
+    var names: [String] = []
     var seen: Set<String> = [name]
     var current = parents[name]
-    while let parent = current, seen.insert(parent).inserted, let object = entities[parent] {
-      for (key, _) in try archive.entries("NSProperties", of: object) { names.insert(key) }
+    while let parent = current, seen.insert(parent).inserted {
+      names.append(parent)
+      guard names.count < ModelAssembly.depthLimit else {
+        throw ArchiveDamage("\(name) inherits from \(ModelAssembly.depthLimit) entities or more")
+      }
       current = parents[parent]
     }
     return names
@@ -133,14 +172,16 @@ struct CompiledModelReader {
     for item in try archive.elements("NSFetchIndexDescriptions", of: object) {
       guard case .coded(let description) = item else { continue }
       let name = try archive.text("NSIndexName", of: description) ?? ""
+      try limits.countProperty(name)
       if let index = try readIndex(name, description, of: entity.name) { entity.indexes.append(index) }
     }
     // Newer models keep the indexes a second time, in the older form.
     var older = try readNames("NSCompoundIndexes", of: object)
     older += flagged.map { [$0] }
-    for names in older {
+    var known = Set(entity.indexes.map { $0.elements.map(\.property) })
+    for names in older where known.insert(names).inserted {
+      try limits.countProperty("")
       let elements = names.map { FetchIndexDefinition.Element(property: $0) }
-      guard !entity.indexes.contains(where: { $0.elements.map(\.property) == names }) else { continue }
       let name = names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
       entity.indexes.append(FetchIndexDefinition("by\(name)Index", elements: elements))
     }
@@ -154,7 +195,7 @@ struct CompiledModelReader {
       guard case .coded(let description) = item else { continue }
       var element = FetchIndexDefinition.Element(property: try archive.text("NSPropertyName", of: description))
       if let expression = try expressionOfIndex(description) {
-        guard let text = predicateText(expression, "the index \(name) of \(entity)", isDerivation: true) else {
+        guard let text = try predicateText(expression, "the index \(name) of \(entity)", isDerivation: true) else {
           return nil
         }
         element.property = nil
@@ -170,7 +211,7 @@ struct CompiledModelReader {
       index.elements.append(element)
     }
     if let predicate = try archive.object("NSPartialIndexPredicate", of: object) {
-      guard let text = predicateText(predicate, "the index \(name) of \(entity)") else { return nil }
+      guard let text = try predicateText(predicate, "the index \(name) of \(entity)") else { return nil }
       index.partialPredicateFormat = text
     }
     guard !index.elements.isEmpty else { return nil }
@@ -203,6 +244,7 @@ struct CompiledModelReader {
   private mutating func readAttribute(
     _ name: String, _ object: KeyedArchive.Coded, of entity: String, depth: Int = 0
   ) throws(ArchiveDamage) -> AttributeDefinition {
+    try limits.countProperty(name)
     let place = "\(entity).\(name)"
     let number = try archive.integer("NSAttributeType", of: object) ?? 0
     let isComposite = object.className == "NSCompositeAttributeDescription"
@@ -243,7 +285,7 @@ struct CompiledModelReader {
     guard let expression = try archive.object("NSDerivationExpression", of: object) else {
       return warn("\(place) is derived and has no expression; it is read as an attribute that isn't")
     }
-    attribute.derivationExpression = predicateText(expression, place, isDerivation: true)
+    attribute.derivationExpression = try predicateText(expression, place, isDerivation: true)
     if try archive.object("NSFilteringPredicate", of: object) != nil {
       warn("the derived attribute \(place) has a filter, which has no effect")
     }
@@ -269,7 +311,8 @@ struct CompiledModelReader {
     }
     if attribute.compositeElements.isEmpty {
       warn(
-        "the elements of the composite attribute \(place) weren't found; its fields are \(object.fieldNames.joined(separator: ", "))"
+        "the elements of the composite attribute \(place) weren't found; its fields are "
+          + object.fieldNames.prefix(20).joined(separator: ", ")
       )
     }
   }
@@ -284,7 +327,7 @@ struct CompiledModelReader {
       var changed = attribute
       if try readBounds(predicate, into: &changed, depth: 0) {
         attribute = changed
-      } else if let text = predicateText(predicate, "the validation of \(place)") {
+      } else if let text = try predicateText(predicate, "the validation of \(place)") {
         // Xcode's own warnings are numbers of errors.
         let warning = try texts.indices.contains(index) ? archive.text(texts[index]) : nil
         keep(
@@ -340,8 +383,11 @@ struct CompiledModelReader {
     guard isLength ? attribute.type == .string : left.className == "NSSelfExpression" else { return false }
     switch try archive.integer("NSOperatorType", of: operation) {
     case 6 where !isLength && attribute.type == .string && attribute.regularExpression == nil:
-      attribute.regularExpression = try archive.text(constant)
-      return attribute.regularExpression != nil
+      guard let pattern = try archive.text(constant), pattern.utf8.count <= CompiledModelLimits.pattern else {
+        return false
+      }
+      attribute.regularExpression = pattern
+      return true
     case 3?:
       guard let value = try bound(constant, isLength, attribute.type) else { return false }
       attribute.minimumValue = value
@@ -439,7 +485,7 @@ struct CompiledModelReader {
       name, entityName: entity, predicateFormat: nil,
       fetchLimit: Int(clamping: max(0, try archive.integer("NSFetchLimit", of: object) ?? 0)))
     if let predicate = try archive.object("NSPredicate", of: object) {
-      guard let text = predicateText(predicate, place) else { return nil }
+      guard let text = try predicateText(predicate, place) else { return nil }
       template.predicateFormat = text == "TRUEPREDICATE" ? nil : text
     }
     template.fetchBatchSize = Int(clamping: max(0, try archive.integer("NSBatchSize", of: object) ?? 0))
@@ -459,12 +505,16 @@ struct CompiledModelReader {
   /// The text of a predicate or expression; nil after a warning that names the place, which is left out.
   private mutating func predicateText(
     _ object: KeyedArchive.Coded, _ place: String, isDerivation: Bool = false
-  ) -> String? {
+  ) throws(ArchiveDamage) -> String? {
     var writer = ArchivedPredicate(archive)
     do throws(ArchivedPredicate.Failure) {
       return try isDerivation ? writer.derivation(object) : writer.predicate(object)
     } catch {
-      warn("\(place) has \(error.reason), which isn't known; it is left out")
+      switch error {
+      case .unknown(let part): warn("\(place) has \(part), which isn't known; it is left out")
+      case .tooLarge: warn("\(place) has a predicate or expression that is too large; it is left out")
+      case .damage(let damage): throw damage
+      }
       return nil
     }
   }

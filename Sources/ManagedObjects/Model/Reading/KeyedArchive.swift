@@ -8,8 +8,6 @@ import Foundation
 final class KeyedArchive {
   /// One object, with its fields.
   struct Coded {
-    /// Its number in the archive: one object is one number.
-    let number: Int
     let className: String
     fileprivate let fields: [String: Int]
 
@@ -32,11 +30,16 @@ final class KeyedArchive {
     case coded(Coded)
   }
 
+  /// The bytes that a name of a class or field may have: messages repeat them.
+  private static let nameLimit = 1000
+
   private let list: BinaryPropertyList
   /// The numbers of the archive's objects in the property list.
   private let objects: [Int]
   private let root: Int
   private var classNames: [Int: String] = [:]
+  /// The objects that were read, by their numbers in the property list: in a hostile archive many objects may be one of its
+  /// dictionaries.
   private var coded: [Int: Coded] = [:]
 
   init(_ data: Data) throws(ArchiveDamage) {
@@ -55,7 +58,10 @@ final class KeyedArchive {
   func root(_ className: String) throws(ArchiveDamage) -> Coded {
     guard case .coded(let object) = try item(root) else { throw ArchiveDamage("the archive has no root") }
     guard object.className == className else {
-      throw ArchiveDamage("the archive is of \(object.className), not of \(className)")
+      throw ArchiveDamage(
+        object.className == "NSMappingModel"
+          ? "it is a mapping model, which says how stores are migrated from one model to another"
+          : "the archive is of \(object.className), not of \(className)")
     }
     return object
   }
@@ -63,7 +69,7 @@ final class KeyedArchive {
   /// A field's value; null if the object doesn't have it.
   func item(_ name: String, of object: Coded) throws(ArchiveDamage) -> Item {
     guard let place = object.fields[name] else { return .null }
-    return try item(at: place)
+    return try item(list.object(place))
   }
 
   /// A field's text, nil if there is none.
@@ -168,22 +174,22 @@ final class KeyedArchive {
   private func item(_ number: Int) throws(ArchiveDamage) -> Item {
     guard objects.indices.contains(number) else { throw ArchiveDamage("the archive has no object \(number)") }
     if number == 0 { return .null }
-    if let known = coded[number] { return .coded(known) }
-    guard case .dictionary = try list.object(objects[number]) else {
-      return try item(at: objects[number], follows: false)
-    }
-    var fields = try Self.dictionary(objects[number], in: list)
-    guard let place = fields.removeValue(forKey: "$class"), case .uid(let kind) = try list.object(place) else {
+    let place = objects[number]
+    if let known = coded[place] { return .coded(known) }
+    let value = try list.object(place)
+    guard case .dictionary(let keys, let values) = value else { return try item(value, follows: false) }
+    var fields = try Self.fields(keys, values, in: list)
+    guard let field = fields.removeValue(forKey: "$class"), case .uid(let kind) = try list.object(field) else {
       throw ArchiveDamage("object \(number) of the archive has no class")
     }
-    let object = Coded(number: number, className: try className(kind), fields: fields)
-    coded[number] = object
+    let object = Coded(className: try className(kind), fields: fields)
+    coded[place] = object
     return .coded(object)
   }
 
-  /// The value at a place of the property list; `follows` tells whether it may refer to an object of the archive.
-  private func item(at place: Int, follows: Bool = true) throws(ArchiveDamage) -> Item {
-    switch try list.object(place) {
+  /// A value of the property list; `follows` tells whether it may refer to an object of the archive.
+  private func item(_ value: BinaryPropertyList.Object, follows: Bool = true) throws(ArchiveDamage) -> Item {
+    switch value {
     case .null: return .null
     case .bool(let flag): return .bool(flag)
     case .integer(let number): return .integer(number)
@@ -200,8 +206,8 @@ final class KeyedArchive {
     if let known = classNames[number] { return known }
     guard objects.indices.contains(number),
       let place = try Self.dictionary(objects[number], in: list)["$classname"],
-      case .string(let name) = try list.object(place)
-    else { throw ArchiveDamage("the archive has an object of a class without a name") }
+      case .string(let name) = try list.object(place), name.utf8.count <= Self.nameLimit
+    else { throw ArchiveDamage("the archive has an object of a class without a name, or with one that is too long") }
     classNames[number] = name
     return name
   }
@@ -210,10 +216,16 @@ final class KeyedArchive {
     guard case .dictionary(let keys, let values) = try list.object(number) else {
       throw ArchiveDamage("it isn't a keyed archive")
     }
+    return try fields(keys, values, in: list)
+  }
+
+  private static func fields(
+    _ keys: [Int], _ values: [Int], in list: BinaryPropertyList
+  ) throws(ArchiveDamage) -> [String: Int] {
     var entries: [String: Int] = [:]
     for (key, value) in zip(keys, values) {
-      guard case .string(let name) = try list.object(key) else {
-        throw ArchiveDamage("a field of the archive has no name")
+      guard case .string(let name) = try list.object(key), name.utf8.count <= nameLimit else {
+        throw ArchiveDamage("a field of the archive has no name, or one that is too long")
       }
       entries[name] = value
     }
@@ -231,7 +243,8 @@ extension KeyedArchive {
       return .int(number)
     case .double, .float:
       guard let number = try real(item) else { return nil }
-      return .double(type == .float ? Double(Float(number)) : number)
+      let stored = type == .float ? Double(Float(number)) : number
+      return stored.isFinite ? .double(stored) : nil
     case .decimal: return try decimal(item).map(Value.decimal)
     case .boolean: return try integer(item).map { .bool($0 != 0) }
     case .string: return try text(item).map(Value.string)

@@ -43,11 +43,17 @@ extension Ladectl.Model {
     func run() async throws {
       let model = try ModelSource(path: path).read()
       var summary = model.summary()
+      let converted: ManagedObjectModel
+      do {
+        converted = rowNumbers ? try CoreDataRowNumbers.adding(to: model) : model
+      } catch let error as ModelError {
+        throw LocalFailure(error)
+      }
       do {
         if FileManager.default.fileExists(atPath: destination), !force {
           throw InferenceError.exists(path: destination)
         }
-        let writer = try ModelFileWriter(rowNumbers ? CoreDataRowNumbers.adding(to: model) : model)
+        let writer = ModelFileWriter(converted)
         try writer.write(to: destination, overwrites: force)
         summary.warnings += writer.omissions.map { ModelSummary.Warning(file: path, message: $0) }
       } catch {

@@ -12,7 +12,8 @@ struct ImportTarget: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The entity to import into; '*' imports each file of a zip or tar into the entity of its name.",
+      "The entity to import into; '*' imports each file of a zip or tar, and each entity of a Core Data store, into the entity "
+        + "of its name.",
       valueName: "name"), completion: .entities)
   var entity: String?
 
