@@ -74,6 +74,9 @@ static int read_frames(lade_log *log, const unsigned char *header, sqlite3_int64
     }
   }
   if (result == SQLITE_OK && committed > 0) {
+    // The database has grown by no more pages than the log has.
+    sqlite3_int64 grown = database_size / log->page_size + 1 + committed;
+    if (grown < most) most = grown;
     if (log->pages > most) log->pages = (uint32_t)most;
     log->frames = calloc(log->pages, sizeof *log->frames);
     if (log->frames == NULL) result = SQLITE_NOMEM;
@@ -117,4 +120,39 @@ int lade_log_frame(const lade_log *log, sqlite3_int64 offset, sqlite3_int64 *pla
   if (page >= log->pages || log->frames[page] == 0) return 0;
   *place = frame_offset(log, log->frames[page] - 1) + frame_header_size + within;
   return 1;
+}
+
+static int write_all(int descriptor, const void *bytes, size_t count, sqlite3_int64 offset) {
+  size_t done = 0;
+  while (done < count) {
+    ssize_t put = pwrite(descriptor, (const char *)bytes + done, count - done, (off_t)(offset + (sqlite3_int64)done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+    done += (size_t)put;
+  }
+  return SQLITE_OK;
+}
+
+int lade_log_apply(int database, int descriptor, int copy) {
+  lade_log log;
+  int result = lade_log_open(&log, database, descriptor);
+  unsigned char *page = NULL;
+  if (result == SQLITE_OK && log.frames != NULL) {
+    page = malloc(log.page_size);
+    if (page == NULL) result = SQLITE_NOMEM;
+    for (sqlite3_int64 number = 0; number < log.pages && result == SQLITE_OK; number++) {
+      if (log.frames[number] == 0) continue;
+      size_t got;
+      sqlite3_int64 place = frame_offset(&log, log.frames[number] - 1) + frame_header_size;
+      result = lade_pread_all(descriptor, page, log.page_size, place, &got);
+      if (result == SQLITE_OK && got < log.page_size) result = SQLITE_IOERR_SHORT_READ;
+      if (result == SQLITE_OK) result = write_all(copy, page, log.page_size, number * log.page_size);
+    }
+    if (result == SQLITE_OK && ftruncate(copy, (off_t)log.pages * log.page_size) != 0) result = SQLITE_IOERR_TRUNCATE;
+  }
+  // A database that needs no log says so in bytes 18 and 19 of its header.
+  if (result == SQLITE_OK) result = write_all(copy, "\x01\x01", 2, 18);
+  free(page);
+  lade_log_close(&log);
+  return result;
 }

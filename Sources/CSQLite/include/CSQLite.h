@@ -21,6 +21,13 @@ typedef struct lade_source lade_source;
 /// @return a result code of SQLite; the source is to be closed also when it isn't SQLITE_OK, unless it is NULL.
 int lade_source_open(int descriptor, int log, int allows_views, sqlite3_int64 temporary_bytes, lade_source **source);
 
+/// Writes what the committed transactions of a database's write-ahead log hold into a copy of the database, which needs no log
+/// then.
+///
+/// @param log a descriptor of the log; negative for none.
+/// @return a result code of SQLite.
+int lade_log_apply(int database, int log, int copy);
+
 /// The source's connection, closed with it.
 sqlite3 *lade_source_connection(const lade_source *source);
 

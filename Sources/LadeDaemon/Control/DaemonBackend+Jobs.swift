@@ -74,7 +74,7 @@ extension DaemonBackend {
     do {
       try await directories.onQueue { [directories] in
         // It is there if this is the same submission again, whose first hand-over couldn't be written.
-        if try !directories.isActive(name) { try directories.adopt(file, as: name) }
+        if try !directories.isActive(name) { try directories.adoptWithLog(file, as: name) }
       }
     } catch {
       await giveUp(job.id, because: error)

@@ -32,7 +32,7 @@ struct ScheduledFiles: Sendable {
       // As for a user without files: the file's real path must be in an allowed folder.
       let file = try directories.openSubmitted(path, for: .max, allowedFolders: folders)
       let activeName = SpoolDirectories.activeName(job: job.id, originalName: file.name)
-      try directories.adopt(file, as: activeName, forJobMade: job.submittedAt.timeIntervalSince1970)
+      try directories.adoptWithLog(file, as: activeName, forJobMade: job.submittedAt.timeIntervalSince1970)
       return activeName
     }
   }

@@ -44,9 +44,17 @@ struct OpenFile: Sendable {
       throw SpoolError.system(call: "truncate", path: path, code: errno)
     }
     try target.synchronise(path: path)
-    guard try DirectoryHandle.status(of: descriptor, path: path).hasSameContents(as: status),
-      try DirectoryHandle.status(of: target, path: path).size == status.size
-    else { throw SpoolError.changed(path: path) }
+    try checkUnchanged(path: path)
+    guard try DirectoryHandle.status(of: target, path: path).size == status.size else {
+      throw SpoolError.changed(path: path)
+    }
+  }
+
+  /// - Throws: `SpoolError.changed` if the file was written to since it was examined.
+  func checkUnchanged(path: String) throws {
+    guard try DirectoryHandle.status(of: descriptor, path: path).hasSameContents(as: status) else {
+      throw SpoolError.changed(path: path)
+    }
   }
 
   /// The next range from `offset` on that isn't a hole, up to the size that the file had.

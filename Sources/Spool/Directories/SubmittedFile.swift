@@ -11,6 +11,8 @@ package struct SubmittedFile: Sendable {
   package let name: String
   /// Its size in bytes.
   package var size: Int64 { file.status.size }
+  /// Its real path, whatever links the given path went through; nil if that isn't UTF-8, or the file has no name any more.
+  package let realPath: String?
   /// A descriptor of it, open as long as this value exists.
   package var descriptor: Int32 { file.descriptor.number }
 
@@ -28,17 +30,18 @@ package struct SubmittedFile: Sendable {
     guard status.kind == .regular, lade_is_pseudo_file_system(number) != 1 else {
       throw SubmissionRefusal.notARegularFile(path)
     }
+    let real = try ProtectedPaths.path(of: number, path)
     if user != 0, user != geteuid(), status.owner != user {
-      // The real path of what was opened, whatever links the given path went through. A file with a second name may have been
-      // linked into the folder by a user who can't read it. Paths are compared byte for byte, because two names that look
-      // alike may be different folders.
-      let real = try ProtectedPaths.path(of: number, path)
+      // The real path counts, whatever links the given path went through. A file with a second name may have been linked into
+      // the folder by a user who can't read it. Paths are compared byte for byte, because two names that look alike may be
+      // different folders.
       guard status.links == 1, !protected.contain(real),
         allowedFolders.contains(where: { real.starts(with: ($0.hasSuffix("/") ? $0 : $0 + "/").utf8) })
       else {
         throw SubmissionRefusal.notTheSubmitters(path: path, owner: status.owner, allowed: allowedFolders)
       }
     }
+    realPath = status.links > 0 ? String(validating: real, as: UTF8.self) : nil
     name = path.split(separator: "/").last.map(String.init) ?? "file"
     file = OpenFile(descriptor: descriptor, status: status)
   }
@@ -98,11 +101,15 @@ extension SpoolDirectories {
   /// - Parameter made: if the file may have been copied for its job before, when the job was made, in seconds since 1970: a file
   ///   of this name that is not older is that copy, left by a kill before the job was updated. An older one belongs to an
   ///   earlier queue, and stays.
-  package func adopt(_ submitted: SubmittedFile, as activeName: String, forJobMade made: Double? = nil) throws {
+  /// - Parameter complete: adds to the copy what belongs to it and is elsewhere, before it has its name. It gets a descriptor of it.
+  package func adopt(
+    _ submitted: SubmittedFile, as activeName: String, forJobMade made: Double? = nil,
+    complete: ((_ copy: Int32) throws -> Void)? = nil
+  ) throws {
     let there = try made == nil ? nil : handle(.active).status(of: FileName(activeName))
     // The clock that stamps files is some milliseconds behind.
     let isThere = there.map { Double($0.changed) / 1e9 > (made ?? .infinity) - 1 } ?? false
-    if !isThere { try HandOver(directories: self).copy(submitted.file, to: activeName) }
+    if !isThere { try HandOver(directories: self).copy(submitted.file, to: activeName, complete: complete) }
     try handle(.active).synchronise()
   }
 }

@@ -113,11 +113,11 @@ final class HandOver: Sendable {
   }
 
   /// Copies an open file to `active/`, under a dot name until the copy is whole and on disk.
-  func copy(_ file: OpenFile, to newName: String) throws {
-    try copy(file, as: FileName(newName))
+  func copy(_ file: OpenFile, to newName: String, complete: ((_ copy: Int32) throws -> Void)? = nil) throws {
+    try copy(file, as: FileName(newName), complete: complete)
   }
 
-  private func copy(_ file: OpenFile, as new: FileName) throws {
+  private func copy(_ file: OpenFile, as new: FileName, complete: ((_ copy: Int32) throws -> Void)? = nil) throws {
     let active = try directories.handle(.active)
     let room = try active.room()
     guard file.status.allocated <= room else {
@@ -129,6 +129,11 @@ final class HandOver: Sendable {
       let copy = try active.create(part, mode: 0o640)
       do {
         try file.copy(to: copy, path: active.place(part))
+        if let complete {
+          try complete(copy.number)
+          try copy.synchronise(path: active.place(part))
+          try file.checkUnchanged(path: active.place(part))
+        }
         try active.rename(part, to: active, new)
       } catch {
         try active.remove(part)

@@ -22,6 +22,8 @@ enum LocalFailure: Error, Sendable, Hashable {
   case noSuchRecipe(String, known: [String])
   /// There is no file that an import could read.
   case noSuchFile(path: String)
+  /// The write-ahead log beside a database can't be read; the reason is the reader's.
+  case cantReadLog(path: String, reason: String)
   /// There is no manual page for such a verb.
   case noSuchPage(verb: String)
   /// A file couldn't be written; the reason is the system's.
@@ -46,9 +48,7 @@ enum LocalFailure: Error, Sendable, Hashable {
     switch self {
     case .noTerminal, .severalStores, .noSuchPage, .noSuchVerb: .usage
     case .cantReadModel, .wrongModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteOutput,
-      .cantReadDescription,
-      .noSuchFile,
-      .noSuchRecipe:
+      .cantReadDescription, .noSuchFile, .cantReadLog, .noSuchRecipe:
       .failed
     }
   }
@@ -91,6 +91,11 @@ enum LocalFailure: Error, Sendable, Hashable {
       Problem(
         status: 0, code: "no_such_file", title: "No such file", detail: "There is no file \(path).",
         hint: nil)
+    case .cantReadLog(let path, let reason):
+      Problem(
+        status: 0, code: "cant_read_log", title: "The database can't be read with its log",
+        detail: "\(path): \(reason)",
+        hint: "Close the program that has it open, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'")
     case .noSuchVerb(let verb):
       Problem(
         status: 0, code: "no_such_verb", title: "No such verb",

@@ -101,4 +101,29 @@ struct HandOverTests {
     #expect(try folder.names(in: "spool/done") == ["1-list.txt", "1.job"])
     try await daemon.stop()
   }
+
+  @Test("are databases with what only their write-ahead log has", .timeLimit(.minutes(20)))
+  func writeAheadLog() async throws {
+    let folder = try DaemonFolder(model: Members.model)
+    let daemon = try await folder.start()
+    let file = folder.file("app.sqlite")
+    // As a program leaves it that is open, or was killed.
+    let run = try await ProgramOutput.of(
+      try #require(Products.system("sqlite3"), "run make deps"),
+      [
+        "-cmd", ".dbconfig no_ckpt_on_close on", file,
+        """
+        PRAGMA journal_mode = WAL; CREATE TABLE Member (number, name); INSERT INTO Member VALUES (1, 'Ada');
+        PRAGMA wal_checkpoint(TRUNCATE); UPDATE Member SET name = 'Grace'; INSERT INTO Member VALUES (2, 'Alan')
+        """,
+      ], environment: Products.environment([:]), files: folder.nextRun())
+    try #require(run.status == 0, "\(run.error)")
+    try #require(FileManager.default.fileExists(atPath: file + "-wal"))
+    let answer = try await folder.ladectl("import", file, "--entity", "Member", "--wait")
+    #expect(answer.status == 0, "\(answer.error)")
+    #expect(try await folder.sqlite("SELECT name FROM Member ORDER BY number") == "'Grace'\n'Alan'")
+    #expect(try await folder.jobs().first?.reason?.contains("-wal") != true)
+    #expect(try folder.names(in: "spool/done") == ["1-app.sqlite"])
+    try await daemon.stop()
+  }
 }

@@ -5,8 +5,9 @@ import Glibc
 /// file shows an older state that looks complete.
 ///
 /// It is read through its own descriptor, as a layer over the file, and neither is ever written. The log has to be a regular
-/// file of the same owner as the database, so that nobody can put what another user wrote over a database of his own.
-final class SQLiteLog {
+/// file of the same owner as the database, with one name, so that nobody can put what another user wrote over a database of
+/// his own.
+package final class SQLiteLog {
   let descriptor: Int32
 
   /// The log of a database in WAL mode; nil if there is none, or nothing in it.
@@ -23,10 +24,38 @@ final class SQLiteLog {
     }
     var (ofLog, ofDatabase) = (stat(), stat())
     guard fstat(descriptor, &ofLog) == 0, fstat(database, &ofDatabase) == 0, ofLog.st_mode & S_IFMT == Glibc.S_IFREG,
-      ofLog.st_uid == ofDatabase.st_uid
-    else { throw .database(.badLog(path: log, reason: "it isn't a regular file of the database's owner")) }
+      ofLog.st_uid == ofDatabase.st_uid, ofLog.st_nlink <= 1
+    else {
+      throw .database(.badLog(path: log, reason: "it isn't a regular file of the database's owner, with no other name"))
+    }
     if ofLog.st_size == 0 { return nil }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Puts what the log beside a database has into a copy of the database, so that the copy is as new as the database. Any other
+  /// file's copy stays as it is.
+  ///
+  /// - Parameters:
+  ///   - copy: a whole copy, open for writing.
+  ///   - database: a descriptor of the file that it is a copy of.
+  ///   - path: that file's path.
+  /// - Throws: ``ReaderError/database(_:)`` if there is a log that can't be read, or that was begun anew meanwhile.
+  package static func complete(copy: Int32, of database: Int32, at path: String) throws(ReaderError) {
+    let header = try PlainSource(descriptor: database).readSample(100)
+    guard header.starts(with: SQLiteFormat.signature), header.count > 19, header[18] == 2 else { return }
+    let log = try SQLiteLog(besideFile: path, database: database)
+    let before = try log?.beginning()
+    let result = lade_log_apply(database, log?.descriptor ?? -1, copy)
+    guard result == SQLITE_OK else {
+      throw .database(.badLog(path: path + "-wal", reason: String(cString: sqlite3_errstr(result))))
+    }
+    // A program that wrote meanwhile may have moved what the log had into its file, and begun the log anew.
+    guard try log?.beginning() == before else {
+      throw .database(.badLog(path: path + "-wal", reason: "it was written meanwhile; try again"))
+    }
+  }
+
+  /// The header, which is another one after each time that the log is begun anew.
+  private func beginning() throws(ReaderError) -> [UInt8] { try PlainSource(descriptor: descriptor).readSample(32) }
 }

@@ -1,5 +1,6 @@
 import ControlAPI
 import Glibc
+import Importing
 
 /// A copy of a file in the spool's `tmp/`, for a daemon that can't open the original: a service sees no home directories and has
 /// a private `/tmp`. Members of the spool's group may write there, and the daemon reads through that group.
@@ -10,15 +11,28 @@ struct SpoolCopy: Sendable {
   /// The copy, under the file's own name.
   let path: String
 
-  /// Copies the file; leaves nothing behind on failure.
+  /// Copies the file; a database with what is in the write-ahead log beside it. Leaves nothing behind on failure.
   /// - Returns: nil if the file can't be read or `tmp/` can't be written to.
-  init?(of source: String, inSpool spool: String) {
+  /// - Throws: ``LocalFailure/cantReadLog(path:reason:)``.
+  init?(of source: String, inSpool spool: String) throws {
     let input = open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard input >= 0 else { return nil }
     defer { close(input) }
     var status = stat()
     guard fstat(input, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     self.init(of: input, named: source.split(separator: "/").last.map(String.init) ?? "file", inSpool: spool)
+    let copy = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+    guard copy >= 0 else {
+      remove()
+      return nil
+    }
+    defer { close(copy) }
+    do throws(ReaderError) {
+      try SQLiteLog.complete(copy: copy, of: input, at: source)
+    } catch {
+      remove()
+      throw LocalFailure.cantReadLog(path: source, reason: "\(error)")
+    }
   }
 
   /// Copies standard input to its end.
@@ -70,12 +84,12 @@ extension ControlClient {
   /// Sends a request with the path of a copy, after the daemon couldn't open the file itself. The daemon has read or copied it by
   /// the time it answers.
   /// - Returns: nil if the file can't be copied.
-  /// - Throws: ``LocalFailure/noSuchFile(path:)``, or what the request throws.
+  /// - Throws: ``LocalFailure/noSuchFile(path:)``, ``LocalFailure/cantReadLog(path:reason:)``, or what the request throws.
   func withCopy<Answer: Sendable>(
     of source: String, _ request: (_ path: String) async throws -> Answer
   ) async throws -> Answer? {
     if access(source, F_OK) != 0, errno == ENOENT { throw LocalFailure.noSuchFile(path: source) }
-    guard let copy = SpoolCopy(of: source, inSpool: try await status().spool) else { return nil }
+    guard let copy = try SpoolCopy(of: source, inSpool: try await status().spool) else { return nil }
     defer { copy.remove() }
     return try await request(copy.path)
   }
