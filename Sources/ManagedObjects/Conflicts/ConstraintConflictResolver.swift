@@ -123,6 +123,7 @@ struct ConstraintConflictResolver {
     if object.isUnfilled {
       object.slots = stored.values
       object.isUnfilled = false
+      if object.state == .updated { context.noteFilled(object) }
     } else {
       let former = object.committed.isEmpty ? object.slots : object.committed
       SaveMerger(context).merge(StoreChanges.Update(id: object.id, values: stored.values, committed: former))

@@ -100,7 +100,9 @@ struct MergeConflictResolver {
         continue
       }
       for other in context.changeSet.updates where other.state == .updated && other.entity.isKindOf(inverse.entity) {
-        guard other.committed[inverse.slot] == .object(object.id), other.slots[inverse.slot].isNull else { continue }
+        guard !other.committed.isEmpty, other.committed[inverse.slot] == .object(object.id),
+          other.slots[inverse.slot].isNull
+        else { continue }
         other.point(inverse, to: object.id)
       }
     }

@@ -40,7 +40,7 @@ final class ChangeNotifier {
 
   /// The values that an object had before the first change that hasn't been announced; nil without such a change.
   func formerValues(of object: ManagedObject) -> ContiguousArray<Value>? {
-    pending.formers.first { $0.object === object }?.values
+    pending.formerValues(of: object)
   }
 
   /// Keeps what is to be announced and forgets the former values: the changes can't be undone.
@@ -149,6 +149,9 @@ struct PendingChanges {
   private(set) var inserted: ContiguousArray<ManagedObject> = []
   /// Objects that changed, or whose unread sets did. Some were deleted later.
   private(set) var formers: ContiguousArray<Former> = []
+  /// The places of the first ``indexed`` of them by object. Most changes are announced before anything looks for one.
+  private var places: [ObjectIdentifier: Int] = [:]
+  private var indexed = 0
   private(set) var deleted: ContiguousArray<ManagedObject> = []
   private(set) var refreshed: ContiguousArray<ManagedObject> = []
   /// Saves of other contexts that have inserted rows. Their objects are made for observers only.
@@ -170,8 +173,18 @@ struct PendingChanges {
     formers.append(Former(object: object, state: object.state, values: object.isUnfilled ? [] : object.slots))
   }
   fileprivate mutating func noteFilled(_ object: ManagedObject) {
-    guard let place = formers.firstIndex(where: { $0.object === object }), formers[place].values.isEmpty else { return }
+    guard let place = place(of: object), formers[place].values.isEmpty else { return }
     formers[place].values = object.slots
+  }
+  fileprivate mutating func formerValues(of object: ManagedObject) -> ContiguousArray<Value>? {
+    place(of: object).map { formers[$0].values }
+  }
+  private mutating func place(of object: ManagedObject) -> Int? {
+    for place in indexed..<formers.count where places[ObjectIdentifier(formers[place].object)] == nil {
+      places[ObjectIdentifier(formers[place].object)] = place
+    }
+    indexed = formers.count
+    return places[ObjectIdentifier(object)]
   }
   fileprivate mutating func noteDeleted(_ object: ManagedObject) { deleted.append(object) }
   fileprivate mutating func noteUndoableDeletion(of object: ManagedObject) { undoableDeletions.append(object) }
@@ -181,6 +194,7 @@ struct PendingChanges {
   fileprivate mutating func forgetUndoSteps() {
     for former in formers { former.object.isChangePending = false }
     formers.removeAll()
+    (places, indexed) = ([:], 0)
     undoableDeletions.removeAll()
   }
 

@@ -29,7 +29,7 @@ final class ChangeSet {
   /// which names the store.
   private(set) var assignments: [ManagedObjectID: PersistentStore] = [:]
 
-  /// The one-to-many sets of saved objects whose members have changed, and how often they did.
+  /// The one-to-many sets of objects in ``updates`` whose members have changed, and how often they did.
   private var memberChanges: [ObjectIdentifier: MemberChanges] = [:]
 
   private struct MemberChanges {
@@ -148,15 +148,19 @@ final class ChangeSet {
 
   /// Calls `apply` with each deleted object whose delete rules haven't been applied, including those that `apply` deletes.
   /// When it returns false, that object and the following ones wait for the next call.
+  ///
+  /// A class's method that `apply` calls may process the context's changes, undo or roll back. So the list is taken out first,
+  /// and `apply` looks at the state of each object.
   func propagateDeletions(_ apply: (ManagedObject) -> Bool) {
-    var next = 0
-    defer {
-      unpropagatedDeletions.removeFirst(next)
-      if !unsavedDeletions.isEmpty { unsavedDeletions.removeAll { $0.state == .detached } }
-    }
-    while next < unpropagatedDeletions.count {
-      guard apply(unpropagatedDeletions[next]) else { return }
-      next += 1
+    defer { if !unsavedDeletions.isEmpty { unsavedDeletions.removeAll { $0.state == .detached } } }
+    while !unpropagatedDeletions.isEmpty {
+      let deleted = unpropagatedDeletions
+      unpropagatedDeletions = []
+      for (place, object) in deleted.enumerated() {
+        if apply(object) { continue }
+        unpropagatedDeletions = ContiguousArray(deleted[place...]) + unpropagatedDeletions
+        return
+      }
     }
   }
 
@@ -179,7 +183,11 @@ final class ChangeSet {
   }
 
   /// Drops changed objects for which `isSettled` holds.
-  func removeUpdates(where isSettled: (ManagedObject) -> Bool) { updates.removeAll(where: isSettled) }
+  func removeUpdates(where isSettled: (ManagedObject) -> Bool) {
+    guard !memberChanges.isEmpty else { return updates.removeAll(where: isSettled) }
+    for object in updates where isSettled(object) { memberChanges[ObjectIdentifier(object)] = nil }
+    updates.removeAll(where: isSettled)
+  }
   /// Drops deleted objects for which `isSettled` holds.
   func removeDeletions(where isSettled: (ManagedObject) -> Bool) { deletions.removeAll(where: isSettled) }
   /// Drops the rows without objects.

@@ -14,7 +14,7 @@ struct DeleteRules {
   /// Applies the rules to the objects that were deleted since the last call, until nothing more follows.
   func propagate() {
     changeSet.propagateDeletions { object in
-      guard object.state == .deleted else { return true }
+      guard object.state == .deleted, object.deletion != .ofInaccessibleFault else { return true }
       if object.deletion == .ofUnsaved {
         drop(object)
         return true

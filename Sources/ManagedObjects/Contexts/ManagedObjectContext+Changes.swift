@@ -188,6 +188,8 @@ extension ManagedObjectContext {
     if object.entity.hasOwnClass, !callbacks.prepareForDeletion(object) { return }
     if undoManager != nil, object.state != .deleted, object.state != .detached {
       if object.isUnfilled { fulfill(object) }
+      // Its row is gone, and there is nothing to take back.
+      if object.state == .deleted { return }
       if !object.isChangePending { noteChanged(object) }
       notifier.noteUndoableDeletion(of: object)
     }

@@ -193,6 +193,7 @@ extension ManagedObjectContext {
     let ids = announcesChanges && AnnouncedName.didChange.isWanted ? registry.objects.map(\.id) : []
     let objects = registry.detachAll()
     for object in informed { object.didTurnIntoFault() }
+    _ = changeSet.takeMergedDeletions()
     discardChanges()
     notifier.removeAll()
     fetchCache.removeAll()

@@ -43,9 +43,11 @@ extension ManagedObject {
     link(relationship, other)
   }
 
-  /// Removes an object from the to-many relationship in a slot.
+  /// Removes an object from the to-many relationship in a slot. An object of another context isn't in it.
   public final func remove(_ other: ManagedObject, from slot: Int) {
-    guard let relationship = entity.properties[slot] as? RelationshipDescription, relationship.isToMany else { return }
+    guard let relationship = entity.properties[slot] as? RelationshipDescription, relationship.isToMany,
+      other.confinement === confinement
+    else { return }
     unlink(relationship, other)
   }
 
@@ -237,7 +239,8 @@ extension ManagedObjectContext {
     guard let inverse = relationship.inverseRelationship else { return stored }
     var ids = stored
     for object in changeSet.insertionsAndUpdates where object.entity.isKindOf(inverse.entity) {
-      guard object.state == .inserted || object.state == .updated else { continue }
+      // The owner of a set may change as a fault, and is itself where the store has it.
+      guard object.state == .inserted || object.state == .updated, !object.isUnfilled else { continue }
       if object.slots[inverse.slot] == .object(owner) { ids.insert(object.id) } else { ids.remove(object.id) }
     }
     for object in changeSet.deletions { ids.remove(object.id) }
@@ -279,6 +282,7 @@ extension ManagedObject {
   /// Inserts an object into the ordered to-many relationship in a slot, at an index from 0 to the number of objects. An object
   /// that is in it already is moved.
   public final func insert(_ other: ManagedObject, at index: Int, in slot: Int) {
+    precondition(other.confinement === confinement, "an object of another context: \(other.id)")
     change(slot) { ids in
       ids.remove(other.id)
       precondition((0...ids.count).contains(index), "there are \(ids.count) objects, and no place \(index)")
@@ -293,6 +297,7 @@ extension ManagedObject {
   /// leaves its former place.
   /// Source: `replaceObject(at:with:)` of Foundation's `NSMutableOrderedSet`.
   public final func replaceObject(at index: Int, with other: ManagedObject, in slot: Int) {
+    precondition(other.confinement === confinement, "an object of another context: \(other.id)")
     change(slot) { ids in
       guard ids[index] != other.id else { return }
       let before = ids[..<index].filter { $0 != other.id }.count

@@ -28,7 +28,9 @@ public struct MutableSet: Sequence {
   /// One of the objects; nil when there are none.
   public func anyObject() -> ManagedObject? { allObjects.first }
   /// Whether it contains an object, in constant time.
-  public func contains(_ other: ManagedObject) -> Bool { ids.contains(other.id) }
+  public func contains(_ other: ManagedObject) -> Bool {
+    other.confinement === object.confinement && ids.contains(other.id)
+  }
   /// Iterates over the objects as they are now. The set may be changed while that goes on.
   public func makeIterator() -> Set<ManagedObject>.Iterator { allObjects.makeIterator() }
 

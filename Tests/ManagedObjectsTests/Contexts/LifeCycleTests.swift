@@ -230,4 +230,21 @@ struct LifeCycleTests {
     try parent.save()
     #expect(parent.diary.take() == ["willSave", "validateForInsert", "didSave"])
   }
+
+  @Test("a prepareForDeletion may process the changes that led to it", arguments: StoreKind.allCases)
+  func processesChanges(_ kind: StoreKind) throws {
+    let stack = try DiaryModel.stack(kind)
+    let context = stack.context()
+    let items = [try context.insert(Item.self), try context.insert(Item.self)]
+    for item in items { item.parts = [try context.insert(Part.self), try context.insert(Part.self)] }
+    try context.save()
+    context.diary.onEvent["prepareForDeletion"] = { object in
+      if object is Part { object.managedObjectContext?.processPendingChanges() }
+    }
+    for item in items { context.delete(item) }
+    context.processPendingChanges()
+    #expect(context.deletedObjects.count == 6)
+    try context.save()
+    #expect(try stack.context().all(Part.self).isEmpty)
+  }
 }

@@ -211,4 +211,18 @@ struct MergeTests {
     #expect(project.value(forKey: "members") == .objects([ada.objectID]))
     #expect(stack.reads.items == reads)
   }
+
+  @Test("a reset forgets what a merge has found deleted", arguments: StoreKind.allCases)
+  func resetAfterDeletion(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let (here, there) = (stack.context(), stack.context())
+    let ada = try there.person("Ada")
+    try there.save()
+    let mine = try #require(try here.named("Ada", Person.self))
+    there.delete(ada)
+    here.mergeChanges(fromContextDidSave: try #require(try there.saveAndTell()))
+    #expect(here.deletedObjects == [mine])
+    here.reset()
+    #expect(here.deletedObjects.isEmpty && mine.managedObjectContext == nil)
+  }
 }

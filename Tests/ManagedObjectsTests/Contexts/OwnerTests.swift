@@ -161,4 +161,58 @@ struct OwnerTests {
     try context.save()
     #expect(stack.reads.items.dropFirst(before).count == 1)
   }
+
+  private static let firms: ManagedObjectModel = {
+    do {
+      return try ManagedObjectModel(entities: [
+        EntityDefinition(
+          "Firm",
+          relationships: [
+            RelationshipDefinition("offices", to: "Office", inverse: "firm", isToMany: true, deleteRule: .cascade)
+          ]),
+        EntityDefinition(
+          "Office",
+          relationships: [
+            RelationshipDefinition("firm", to: "Firm", inverse: "offices", isOptional: false),
+            RelationshipDefinition("clerks", to: "Clerk", inverse: "office", isToMany: true),
+          ]),
+        EntityDefinition("Clerk", relationships: [RelationshipDefinition("office", to: "Office", inverse: "clerks")]),
+      ])
+    } catch {
+      preconditionFailure("the test's model doesn't fit together: \(error)")
+    }
+  }()
+
+  @Test(
+    "an owner that changes as a fault stays a member of the sets that it is in", arguments: StoreKind.allCases,
+    [false, true])
+  func isMemberItself(_ kind: StoreKind, isNested: Bool) throws {
+    let stack = try CompanyStack(kind, model: Self.firms)
+    let writer = stack.context()
+    let (firm, office, clerk) = (try writer.insert("Firm"), try writer.insert("Office"), try writer.insert("Clerk"))
+    try office.setValue(firm, forKey: "firm")
+    try clerk.setValue(office, forKey: "office")
+    try writer.save()
+    let context = isNested ? ManagedObjectContext(.confinement, parent: writer) : stack.context()
+    let mine = try context.existingObject(with: firm.objectID)
+    let leaving = try context.existingObject(with: clerk.objectID)
+    try leaving.setValue(.null, forKey: "office")
+    #expect(context.registeredObject(for: office.objectID)?.isFault == true)
+    #expect(mine.objectIDs(forRelationshipNamed: "offices") == [office.objectID])
+    context.delete(mine)
+    try context.save()
+    if isNested { try writer.save() }
+    #expect(try stack.context().count(for: FetchRequest<ManagedObject>(entityName: "Office")) == 0)
+  }
+
+  @Test("a change that was given up is none of the object's later changes", arguments: StoreKind.allCases)
+  func forgotten(_ kind: StoreKind) throws {
+    let scene = try Scene(kind, .filled)
+    _ = try scene.make(.removed)
+    let item = try #require(scene.context.registeredObject(for: scene.owner) as? Item)
+    scene.context.refresh(scene.part, mergeChanges: false)
+    scene.context.refresh(item, mergeChanges: false)
+    item.label = "shown"
+    #expect(item.isUpdated && !item.hasPersistentChangedValues)
+  }
 }

@@ -383,4 +383,24 @@ struct UndoTests {
     context.undo()
     #expect(context.diary.take() == ["awake \(SnapshotEventType.undoUpdate.rawValue)"])
   }
+
+  @Test("the deletion of an object whose row is gone leaves nothing to undo", arguments: StoreKind.allCases)
+  func rowIsGone(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let (here, there) = (stack.context(), stack.context())
+    let bern = try there.city(41, "Bern")
+    try there.save()
+    let mine = here.object(with: bern.objectID)
+    there.delete(bern)
+    try there.save()
+    here.undoManager = UndoManager()
+    here.delete(mine)
+    here.processPendingChanges()
+    #expect(mine.isDeleted)
+    here.undo()
+    #expect(mine.isDeleted && here.updatedObjects.isEmpty)
+    try here.save()
+    #expect(!here.hasChanges)
+    #expect(try stack.context().all(City.self).isEmpty)
+  }
 }

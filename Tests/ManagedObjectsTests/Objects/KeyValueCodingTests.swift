@@ -196,4 +196,18 @@ struct KeyValueCodingTests {
     #expect(acme.employees.isEmpty)
     #expect(acme.mutableSetValue(forKey: "name") == nil && ada.mutableSetValue(forKey: "employer") == nil)
   }
+
+  @Test("another context's object isn't in a mutable set, and is left alone", arguments: StoreKind.allCases)
+  func foreignMembers(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let (here, there) = (stack.context(), stack.context())
+    let (ada, acme) = (try here.person("Ada"), try here.company("Acme"))
+    ada.employer = acme
+    try here.save()
+    let theirs = try #require(try there.named("Ada", Person.self))
+    let staff = try #require(acme.mutableSetValue(forKey: "employees"))
+    #expect(staff.contains(ada) && !staff.contains(theirs))
+    staff.remove(theirs)
+    #expect(acme.employees == [ada] && theirs.employer?.name == "Acme" && !there.hasChanges)
+  }
 }
