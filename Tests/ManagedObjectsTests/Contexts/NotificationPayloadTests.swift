@@ -1,4 +1,5 @@
 import Foundation
+import MagicalRecord
 import ManagedObjects
 import StoreTestSupport
 import TestSupport
@@ -115,6 +116,31 @@ struct NotificationPayloadTests {
     #expect(typed.items == [ids])
     #expect(changes.items == ["inserted: fault Ada, fault Bob"])
     #expect(follower.performAndWait { follower in !follower.hasChanges && follower.insertedObjects.isEmpty })
+  }
+
+  @Test("objects that a context has had before aren't inserted again by a save above it", arguments: StackCase.all)
+  func ownInsertions(_ kind: StackCase) async throws {
+    let stack = try kind.make()
+    let (context, sibling) = (stack.container.newBackgroundContext(), stack.container.newBackgroundContext())
+    let typed = Recorder<[String]>()
+    let observation = context.performAndWait { context in
+      context.automaticallyMergesChangesFromParent = true
+      context.retainsRegisteredObjects = true
+      return context.observeChanges { changes in
+        let names = changes.inserted.compactMap { ($0 as? Person)?.name }
+        if !names.isEmpty { typed.note(names) }
+      }
+    }
+    defer { observation.cancel() }
+    try stack.insert("Ada", in: context)
+    try await context.saveToPersistentStore()
+    stack.settle()
+    context.performAndWait { _ in }
+    try stack.insert("Bob", in: sibling)
+    try await sibling.saveToPersistentStore()
+    stack.settle()
+    context.performAndWait { _ in }
+    #expect(typed.items == [["Ada"], ["Bob"]])
   }
 
   @Test("an object deleted elsewhere is a deleted object until the end of the block", arguments: StackCase.all)
