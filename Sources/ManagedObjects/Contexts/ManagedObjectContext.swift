@@ -75,7 +75,11 @@ public final class ManagedObjectContext {
   ///
   /// Source: `persistentStoreCoordinator` of Core Data.
   public var persistentStoreCoordinator: PersistentStoreCoordinator {
-    get { base.coordinator }
+    get {
+      guard base.coordinator === PersistentStoreCoordinator.none, let parent else { return base.coordinator }
+      // The parent has got it since.
+      return parent.persistentStoreCoordinator
+    }
     set { attach(to: newValue, nil, newValue) }
   }
 
@@ -319,7 +323,7 @@ public final class ManagedObjectContext {
   /// - Throws: ``ManagedObjectError/unknownEntity(name:known:)``.
   func entity(_ name: String) throws -> EntityDescription {
     guard let entity = model.entitiesByName[name] else {
-      if base.coordinator === PersistentStoreCoordinator.none {
+      if persistentStoreCoordinator === PersistentStoreCoordinator.none {
         throw PersistentStoreError.noCoordinator(context: self.name)
       }
       throw ManagedObjectError.unknownEntity(name: name, known: model.entities.map(\.name))

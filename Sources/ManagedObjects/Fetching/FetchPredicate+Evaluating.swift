@@ -85,11 +85,12 @@ extension Sequence where Element: ManagedObject {
     return found
   }
 
-  /// The objects in the order of sort descriptors, which is that of a fetch.
+  /// The objects in the order of sort descriptors, which is that of a fetch; as they are without any.
   ///
   /// Source: `sortedArray(using:)` of Foundation's `NSArray`.
   /// - Throws: ``FetchPredicateError`` when a descriptor doesn't fit an object's entity.
   public func sorted(using descriptors: [FetchSortDescriptor]) throws(FetchPredicateError) -> [Element] {
+    if descriptors.isEmpty { return Array(self) }
     var resolved: [ObjectIdentifier: [ResolvedSort]] = [:]
     var keyed: [(object: Element, key: ContiguousArray<Value>)] = []
     for object in self {

@@ -33,6 +33,20 @@ struct TwoStepContextTests {
     #expect(!ada.objectID.isTemporaryID)
   }
 
+  @Test("takes the coordinator that its parent gets later", arguments: StoreKind.allCases)
+  func parentFirst(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let parent = ManagedObjectContext(.confinement)
+    let child = ManagedObjectContext(.confinement, parent: parent, name: "early")
+    #expect(throws: PersistentStoreError.noCoordinator(context: "early")) { try child.insert("Person") }
+    parent.persistentStoreCoordinator = stack.coordinator
+    #expect(child.persistentStoreCoordinator === stack.coordinator && child.model === stack.coordinator.model)
+    try child.person("Ada")
+    try child.save()
+    try parent.save()
+    #expect(try stack.context().all(Person.self).compactMap(\.name) == ["Ada"])
+  }
+
   @Test("merges automatically, also when that was set first")
   func following() throws {
     let stack = try CompanyStack(.inMemory)

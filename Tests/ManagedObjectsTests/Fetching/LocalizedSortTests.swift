@@ -30,6 +30,7 @@ struct LocalizedSortTests {
     #expect(controller.fetchedObjects?.map { $0.name ?? "" } == ordered)
     let people = try context.all(Person.self).shuffled()
     #expect(try people.sorted(using: request().sortDescriptors).map { $0.name ?? "" } == ordered)
+    #expect(try people.sorted(using: [FetchSortDescriptor]()) == people)
     try context.save()
     #expect(try stack.context().fetch(request()).map { $0.name ?? "" } == ordered)
     #expect(throws: FetchPredicateError.self) { try people.sorted(using: [FetchSortDescriptor("nome")]) }
