@@ -257,7 +257,7 @@ final class FetchedResultsTracker: ContextObserver {
     if !selection.paths.isPlain {
       for (index, (id, look)) in looks.enumerated() {
         guard let row = look.row ?? rows?[id] else { continue }
-        let object = context.object(from: row)
+        let object = context.object(from: row, isMerged: look.row != nil)
         held.append(object)
         looks[index].1 = .object(object)
       }
@@ -269,12 +269,12 @@ final class FetchedResultsTracker: ContextObserver {
       switch look {
       case .gone: leave(id, &delta)
       case .object(let object): decide(object, isChanged, unplaced, &delta)
-      case .row(let row): decide(PlainRow(row: row), isChanged, unplaced, &delta)
+      case .row(let row): decide(PlainRow(row: row), isMerged: true, isChanged, unplaced, &delta)
       case .unread(let object):
         // When the store can't be read, everything stays as it is, and the next change fetches again.
         guard let rows else { continue }
         if let row = rows[id] {
-          decide(PlainRow(row: row), of: object, isChanged, unplaced, &delta)
+          decide(PlainRow(row: row), of: object, isMerged: false, isChanged, unplaced, &delta)
         } else {
           leave(id, &delta)
         }
@@ -342,11 +342,11 @@ final class FetchedResultsTracker: ContextObserver {
 
   /// Decides by the row alone. An object is made only when it is selected.
   private func decide(
-    _ row: PlainRow, of fault: ManagedObject? = nil, _ isChanged: Bool, _ unplaced: Set<ObjectIdentifier>,
-    _ delta: inout ContentDelta
+    _ row: PlainRow, of fault: ManagedObject? = nil, isMerged: Bool, _ isChanged: Bool,
+    _ unplaced: Set<ObjectIdentifier>, _ delta: inout ContentDelta
   ) {
     guard selection.selects(row) else { return leave(row.subjectID, &delta) }
-    let object = fault ?? context.object(from: row.row)
+    let object = fault ?? context.object(from: row.row, isMerged: isMerged)
     guard selection.isOfClass(object) else { return }
     if let member = content.member(object.id), member.object !== object { delta.leaving.append(member) }
     sort(object, selection.place(of: row), isChanged, unplaced, into: &delta)
@@ -367,7 +367,7 @@ final class FetchedResultsTracker: ContextObserver {
       }
     }
     let held = relatedRows.values.filter { context.registeredObject(for: $0.id) != nil }.map {
-      context.object(from: $0)
+      context.object(from: $0, isMerged: true)
     }
     var touched = (changes.inserted + changes.updated + changes.refreshed + changes.deleted)
       .filter { paths.contains($0.entity) }
@@ -419,7 +419,7 @@ final class FetchedResultsTracker: ContextObserver {
     guard !objects.isEmpty, let rows = context.reading({ try context.source.rows(with: objects.map(\.id)) }) else {
       return
     }
-    for row in rows { _ = context.object(from: row) }
+    for row in rows { _ = context.object(from: row, isMerged: false) }
   }
 
   /// Notes the objects whose predicate paths lead to one of `targets`.

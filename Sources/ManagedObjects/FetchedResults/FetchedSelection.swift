@@ -61,7 +61,7 @@ struct FetchedSelection {
     var rows: [ManagedObjectID: StoreRow] = [:]
     if !faults.isEmpty, let read = context.reading({ try context.source.rows(with: faults.map(\.id)) }) {
       for row in read {
-        if paths.isPlain { rows[row.id] = row } else { _ = context.object(from: row) }
+        if paths.isPlain { rows[row.id] = row } else { _ = context.object(from: row, isMerged: false) }
       }
     }
     return objects.map { object in

@@ -171,6 +171,85 @@ struct SetLockingTests {
       }
     }
   }
+
+  @Test("whoever has merged the other's save by its IDs may change the set, too", arguments: StoreKind.allCases)
+  func mergedByIDs(_ kind: StoreKind) throws {
+    let two = try Twice(kind)
+    try two.there.person("Bob").employer = two.theirs
+    let save = try #require(try two.there.saveAndTell())
+    typealias Key = ManagedObjectContext.NotificationKey
+    two.here.mergeChanges(
+      fromContextDidSave: Notification(
+        name: ManagedObjectContext.didSaveObjectIDsNotification, object: nil,
+        userInfo: [
+          Key.insertedObjectIDs.rawValue: Set(save.insertedObjectIDs),
+          Key.updatedObjectIDs.rawValue: Set(save.updatedObjectIDs),
+        ]))
+    try two.here.person("Cid").employer = two.mine
+    try two.here.save()
+    #expect(try two.stored == ["Ada", "Bob", "Cid"])
+  }
+
+  private static let clubs: ManagedObjectModel = {
+    do {
+      return try ManagedObjectModel(entities: [
+        EntityDefinition(
+          "Group",
+          relationships: [RelationshipDefinition("members", to: "Member", inverse: "group", isToMany: true)]),
+        EntityDefinition("Club", parent: "Group"),
+        EntityDefinition(
+          "Member", relationships: [RelationshipDefinition("group", to: "Group", inverse: "members")]),
+        EntityDefinition("Room", relationships: [RelationshipDefinition("tenant", to: "Group")]),
+      ])
+    } catch {
+      preconditionFailure("the test's model doesn't fit together: \(error)")
+    }
+  }()
+
+  @Test("an owner that a relationship led to, and whose class its row told, is locked", arguments: StoreKind.allCases)
+  func overRelationship(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind, model: Self.clubs)
+    let (here, there) = (stack.context(), stack.context())
+    let (club, room) = (try there.insert("Club"), try there.insert("Room"))
+    try room.setValue(club, forKey: "tenant")
+    try there.save()
+    let mine = try #require(try here.existingObject(with: room.objectID)["tenant"] as ManagedObject?)
+    mine.willAccessValue(forKey: nil)
+    #expect(mine.entity.name == "Club" && !mine.isFault)
+    try there.insert("Member").setValue(club, forKey: "group")
+    try there.save()
+    try here.insert("Member").setValue(mine, forKey: "group")
+    #expect(throws: ManagedObjectError.mergeConflicts([.init(objectID: club.objectID, isDeleted: false)])) {
+      try here.save()
+    }
+  }
+
+  @Test(
+    "an owner that a merge brought to a controller is locked from that save on", arguments: StoreKind.allCases,
+    [false, true])
+  func inController(_ kind: StoreKind, mergesBoth: Bool) throws {
+    let stack = try CompanyStack(kind)
+    let (here, there) = (stack.context(), stack.context())
+    let controller = FetchedResultsController<Company>(
+      fetchRequest: FetchRequest(entityName: "Company", sortDescriptors: [FetchSortDescriptor("name")]),
+      managedObjectContext: here)
+    try controller.performFetch()
+    let acme = try there.company("Acme")
+    here.mergeChanges(fromContextDidSave: try #require(try there.saveAndTell()))
+    let mine = try #require(controller.fetchedObjects?.first)
+    #expect(!mine.isFault)
+    try there.person("Bob").employer = acme
+    let second = try #require(try there.saveAndTell())
+    if mergesBoth { here.mergeChanges(fromContextDidSave: second) }
+    try here.person("Cid").employer = mine
+    if mergesBoth {
+      try here.save()
+    } else {
+      #expect(throws: ManagedObjectError.mergeConflicts([.init(objectID: acme.objectID, isDeleted: false)])) {
+        try here.save()
+      }
+    }
+  }
 }
 
 /// Counts the members again where another context has changed them.

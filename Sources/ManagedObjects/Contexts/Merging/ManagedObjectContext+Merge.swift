@@ -87,6 +87,7 @@ extension ManagedObjectContext {
       // A merge can't be undone.
       if undoManager != nil { announceChanges() }
       fetchCache.forgetRows(of: save)
+      mergeQueue.noteMerge(of: save)
       SaveMerger(self).merge(save)
       notifier.willProcess(save)
       announceChanges()

@@ -9,6 +9,8 @@ final class MergeQueue {
   private var isSuspended = false
   /// Saves of the context's own while it has yet to merge some that precede them.
   private var ownSaves: [PendingSave] = []
+  /// The highest number of a save that the context has merged; 0 before the first.
+  private(set) var latestMerge: Int64 = 0
 
   /// Whether saves wait and may be merged now.
   @inline(__always)
@@ -21,6 +23,9 @@ final class MergeQueue {
     defer { isSuspended = wasSuspended }
     return try body()
   }
+
+  /// Notes a save that is being merged.
+  func noteMerge(of save: ContextSave) { latestMerge = max(latestMerge, save.number) }
 
   /// Remembers a save of the context's own that others precede.
   func noteOwnSave(_ save: ContextSave) { ownSaves.append(PendingSave(save)) }

@@ -95,10 +95,12 @@ struct RemoteChanges {
 
   /// Reads the rows. A row that is missing has been deleted since.
   func save(readFrom coordinator: PersistentStoreCoordinator) throws -> ContextSave {
+    // The rows are at least as new, and so are the sets of their objects, which are read again.
+    let latest = coordinator.latestSave
     let rows = try coordinator.rows(with: Array(inserted.union(updated)))
     let gone = updated.union(inserted).subtracting(rows.map(\.id))
     return ContextSave(
-      remoteChangesOf: coordinator, inserted: rows.filter { inserted.contains($0.id) },
+      remoteChangesOf: coordinator, after: latest, inserted: rows.filter { inserted.contains($0.id) },
       updated: rows.filter { updated.contains($0.id) }, deleted: Array(deleted.union(gone)))
   }
 

@@ -12,6 +12,7 @@ extension ManagedObjectContext {
     let id = registry.currentID(id)
     if !id.scope.isExact, let row = reading({ try source.rows(with: [id]) })?.first {
       let object = make(row, state: .clean, isFault: false)
+      object.latestSave = rowSource.latestSave
       if object.entity.hasOwnClass { callbacks.awakeFromFetch(object) }
       return object
     }

@@ -89,28 +89,25 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext {
-  /// The object of a row from a save or the store: the registered one, which keeps its values unless it is a fault, or a new
-  /// one.
-  func object(from row: StoreRow) -> ManagedObject {
+  /// The object of a row: the registered one, which keeps its values unless it is a fault, or a new one.
+  /// - Parameter isMerged: whether the row comes from the saves that the context has merged; otherwise the store has just been
+  ///   read.
+  func object(from row: StoreRow, isMerged: Bool) -> ManagedObject {
     takePromotedIDs()
-    if let known = registry.object(with: row.id) {
-      if known.isUnfilled, known.state == .clean {
-        known.slots = row.asRead
-        known.isUnfilled = false
-        if known.entity.hasOwnClass {
-          known.committed = []
-          callbacks.awakeFromFetch(known)
-        }
-      }
-      return known
-    }
-    let object = make(StoreRow(id: row.id, values: row.asRead), state: .clean, isFault: false)
+    let known = registry.object(with: row.id)
+    if let known, !known.isUnfilled || (known.state != .clean && known.state != .updated) { return known }
+    let object = known ?? makeFault(row.id)
+    object.slots = row.asRead
+    object.isUnfilled = false
+    object.era = registry.era
+    object.latestSave = isMerged ? mergeQueue.latestMerge : rowSource.latestSave
+    if object.state == .updated { noteFilled(object) } else { object.committed = [] }
     if object.entity.hasOwnClass { callbacks.awakeFromFetch(object) }
     return object
   }
 
-  /// The objects that `objects` lead to by each route, filled from `rows` where possible, the others from the store with one
-  /// read for each step. The caller has to hold them.
+  /// The objects that `objects` lead to by each route, filled from `rows` of merged saves where possible, the others from the
+  /// store with one read for each step. The caller has to hold them.
   func objects(
     along routes: [[RelationshipDescription]], from objects: [ManagedObject], _ rows: [ManagedObjectID: StoreRow]
   ) -> [ManagedObject] {
@@ -123,10 +120,10 @@ extension ManagedObjectContext {
           if case .object(let id) = object.slots[relationship.slot] { targets.insert(id) }
         }
         let unread = targets.filter { registeredObject(for: $0)?.isUnfilled ?? true }
-        held += unread.compactMap { rows[$0] }.map { self.object(from: $0) }
+        held += unread.compactMap { rows[$0] }.map { self.object(from: $0, isMerged: true) }
         let missing = unread.filter { rows[$0] == nil }
         if !missing.isEmpty, let read = reading({ try source.rows(with: Array(missing)) }) {
-          held += read.map { self.object(from: $0) }
+          held += read.map { self.object(from: $0, isMerged: false) }
         }
         level = targets.compactMap { registeredObject(for: $0) }
       }

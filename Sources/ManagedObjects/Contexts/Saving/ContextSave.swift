@@ -40,7 +40,8 @@ public struct ContextSave: Sendable {
   /// Derived attributes that the store changed in rows that the save didn't write.
   package private(set) var refreshed: [StoreWriteResult.Refresh] = []
   /// The save's number among those of the coordinator, or among those that a parent has delivered to its children. For a
-  /// save into a parent, the number that the parent delivered last. Assigned when the save is delivered, so it isn't private.
+  /// save into a parent, the number that the parent delivered last; for changes of others, that of the latest save which their
+  /// rows include. Assigned when the save is delivered, so it isn't private.
   var number: Int64 = 0
   /// The place in the history after the save; nil where its store tracks none. Known once the store has written, so it isn't
   /// private.
@@ -76,11 +77,12 @@ public struct ContextSave: Sendable {
     noteInsertedRoots()
   }
 
-  /// Changes that no context of the coordinator saved, with the rows as they are now.
+  /// Changes that no context of the coordinator saved, with the rows as they are after the coordinator's save of that number.
   init(
-    remoteChangesOf coordinator: PersistentStoreCoordinator, inserted: [StoreRow], updated: [StoreRow],
-    deleted: [ManagedObjectID]
+    remoteChangesOf coordinator: PersistentStoreCoordinator, after number: Int64 = 0, inserted: [StoreRow],
+    updated: [StoreRow], deleted: [ManagedObjectID]
   ) {
+    self.number = number
     contextName = nil
     transactionAuthor = nil
     self.coordinator = coordinator
