@@ -131,10 +131,11 @@ extension ManagedObjectModel {
   /// Parts of the file that this library doesn't know are listed in ``warnings``. An entity, attribute or relationship without
   /// `optional` isn't optional: that is the file format's default, and the opposite of the default in code.
   ///
-  /// Source: the format of Xcode 4 and later; `NSManagedObjectModel.init(contentsOf:)`, which reads its compiled form.
+  /// Source: the formats of Xcode; `NSManagedObjectModel.init(contentsOf:)`, which reads their compiled form.
   ///
   /// - Parameters:
-  ///   - url: an `.xcdatamodeld` (its current version is read), an `.xcdatamodel`, or the `contents` file in one; or a
+  ///   - url: an `.xcdatamodeld` (its current version is read), an `.xcdatamodel`, or the `contents` file in one (Xcode 3's
+  ///     file is `elements`); or a
   ///     `.momd` (its current version is read) or a `.mom`, as in an app's bundle.
   ///   - classes: the class of each entity's objects, by the entity's name or its `representedClassName`. Leave
   ///     out the latter's leading dot, which stands for the current module.
@@ -155,6 +156,10 @@ extension ManagedObjectModel {
     case .compiled(let file):
       let data = try ModelFile.read(file, limit: CompiledModelLimits.size)
       try self.init(compiled: data, file: file.path, classes: classes, layouts: layouts)
+    case .elements(let file):
+      let data = try ModelFile.read(file, limit: ModelXML.sizeLimit)
+      let contents = try Xcode3ModelReader.read(data, file: file.path)
+      try self.init(contents, file: file.path, classes: classes, layouts: layouts)
     }
   }
 

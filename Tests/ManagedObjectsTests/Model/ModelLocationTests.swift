@@ -74,7 +74,12 @@ struct ModelLocationTests {
     let mom = try fixture.write("x", to: "M.mom")
     #expect(try reason(mom).contains("binary property list"))
     try fixture.write("x", to: "Old.xcdatamodel/elements")
-    #expect(try reason(fixture.folder.appendingPathComponent("Old.xcdatamodel")).contains("Xcode 3"))
+    #expect(try reason(fixture.folder.appendingPathComponent("Old.xcdatamodel")).contains("binary property list"))
+    try fixture.write("x", to: "Empty.xcdatamodel/layout")
+    #expect(try reason(fixture.folder.appendingPathComponent("Empty.xcdatamodel")).contains("Xcode 3"))
+    let old = fixture.folder.appendingPathComponent("Old.xcdatamodel")
+    let error = #expect(throws: ModelError.self) { try ManagedObjectModel.currentContents(of: old) }
+    #expect(error.map { "\($0)" }?.contains("ladectl model convert") == true)
   }
 
   @Test("a device isn't waited for, and a file past the limit isn't taken")

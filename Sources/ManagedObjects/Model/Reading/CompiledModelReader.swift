@@ -228,7 +228,8 @@ struct CompiledModelReader {
 
   // MARK: Attributes
 
-  private static let types: [Int64: AttributeType] = [
+  /// The types of attributes, by Core Data's numbers.
+  static let types: [Int64: AttributeType] = [
     100: .integer16, 200: .integer32, 300: .integer64, 400: .decimal, 500: .double, 600: .float, 700: .string,
     800: .boolean, 900: .date, 1000: .binaryData, 1100: .uuid, 1200: .uri, 1800: .transformable, 2000: .objectID,
     2100: .composite, 0: .undefined,

@@ -133,6 +133,11 @@ final class KeyedArchive {
   /// aren't texts are left out.
   func entries(_ name: String, of object: Coded) throws(ArchiveDamage) -> [(key: String, value: Item)] {
     guard let dictionary = try self.object(name, of: object) else { return [] }
+    return try entries(of: dictionary)
+  }
+
+  /// The entries of a dictionary, in the order of their keys. Keys that aren't texts are left out.
+  func entries(of dictionary: Coded) throws(ArchiveDamage) -> [(key: String, value: Item)] {
     var keys = try references("NS.keys", of: dictionary)
     var values = try references("NS.objects", of: dictionary)
     var emptySlot: Int?

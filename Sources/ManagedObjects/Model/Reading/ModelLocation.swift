@@ -5,6 +5,7 @@ import Foundation
 /// - `X.xcdatamodeld`: a folder of versions, each an `.xcdatamodel`; `.xccurrentversion` names the current one.
 /// - `X.xcdatamodel`: a folder with the file `contents`.
 /// - the `contents` file itself.
+/// - an `.xcdatamodel` of Xcode 3: a folder with the file `elements`.
 /// - `X.momd`: a folder of compiled versions, each a `.mom`; `VersionInfo.plist` names the current one.
 /// - `X.mom`: a compiled model.
 enum ModelLocation {
@@ -13,6 +14,8 @@ enum ModelLocation {
     /// The `contents` file, in XML.
     case source(URL)
     case compiled(URL)
+    /// The `elements` file of Xcode 3.
+    case elements(URL)
   }
 
   /// The file for `url`: the current version's if there are several.
@@ -30,7 +33,10 @@ enum ModelLocation {
           reason: "an .omo is a model in a form for Apple's systems; give the .mom or .momd that came with it")
       }
       return .compiled(archive)
-    default: return .source(try contentsFile(of: url))
+    default:
+      let version = try version(of: url)
+      if let elements = elements(in: version) { return .elements(elements) }
+      return .source(try contentsFile(in: version))
     }
   }
 
@@ -44,15 +50,29 @@ enum ModelLocation {
           "classes are made from a model's source; give the .xcdatamodeld or .xcdatamodel that it was compiled from, "
           + "or convert it by “ladectl model convert”")
     }
-    guard try isFolder(url) else { return url }
-    let contents = url.appendingPathComponent("contents")
-    if FileManager.default.fileExists(atPath: contents.path) { return contents }
-    if url.pathExtension == "xcdatamodel" {
+    let version = try version(of: url)
+    guard elements(in: version) == nil else {
       throw ModelError.unreadable(
-        path: url.path,
-        reason: "there is no file “contents” in it; a model of Xcode 3 has to be saved by a later Xcode first")
+        path: version.path,
+        reason: "a model of Xcode 3 has no file “contents”; convert it by “ladectl model convert” first")
     }
-    return try contentsFile(ofVersion: try currentVersion(of: url))
+    return try contentsFile(in: version)
+  }
+
+  /// The folder of the version to read, or the file that `url` names itself.
+  private static func version(of url: URL) throws -> URL {
+    guard try isFolder(url), url.pathExtension != "xcdatamodel" else { return url }
+    let contents = url.appendingPathComponent("contents")
+    return FileManager.default.fileExists(atPath: contents.path) ? url : try currentVersion(of: url)
+  }
+
+  /// The file that Xcode 3 keeps a model in, if it did so in this version.
+  private static func elements(in version: URL) -> URL? {
+    if version.lastPathComponent == "elements" { return version }
+    let elements = version.appendingPathComponent("elements")
+    let contents = version.appendingPathComponent("contents")
+    let files = FileManager.default
+    return files.fileExists(atPath: elements.path) && !files.fileExists(atPath: contents.path) ? elements : nil
   }
 
   /// The versions in a folder of versions, by name without the extension.
@@ -133,10 +153,13 @@ enum ModelLocation {
     return name
   }
 
-  private static func contentsFile(ofVersion version: URL) throws -> URL {
+  private static func contentsFile(in version: URL) throws -> URL {
+    guard try isFolder(version) else { return version }
     let contents = version.appendingPathComponent("contents")
     guard FileManager.default.fileExists(atPath: contents.path) else {
-      throw ModelError.unreadable(path: version.path, reason: "there is no file “contents” in it")
+      throw ModelError.unreadable(
+        path: version.path,
+        reason: "there is neither a file “contents” in it nor, as Xcode 3 wrote it, a file “elements”")
     }
     return contents
   }
