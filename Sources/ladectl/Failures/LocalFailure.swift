@@ -28,6 +28,8 @@ enum LocalFailure: Error, Sendable, Hashable {
   case noSuchPage(verb: String)
   /// A file couldn't be written; the reason is the system's.
   case cantWrite(path: String, reason: String)
+  /// A model couldn't be written; the reason, with the path and what to do, is the importer's.
+  case cantWriteModel(reason: String)
   /// Standard output couldn't be written; the reason is the system's.
   case cantWriteOutput(reason: String)
 
@@ -47,7 +49,7 @@ enum LocalFailure: Error, Sendable, Hashable {
   var exitStatus: ExitStatus {
     switch self {
     case .noTerminal, .severalStores, .noSuchPage, .noSuchVerb: .usage
-    case .cantReadModel, .wrongModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteOutput,
+    case .cantReadModel, .wrongModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteModel, .cantWriteOutput,
       .cantReadDescription, .noSuchFile, .cantReadLog, .noSuchRecipe:
       .failed
     }
@@ -105,6 +107,8 @@ enum LocalFailure: Error, Sendable, Hashable {
       Problem(
         status: 0, code: "no_such_verb", title: "No such verb", detail: "There is no verb '\(verb)'.",
         hint: "'ladectl help' lists them.")
+    case .cantWriteModel(let reason):
+      Problem(status: 0, code: "cant_write", title: "The model can't be written", detail: reason, hint: nil)
     case .cantWriteOutput(let reason):
       Problem(
         status: 0, code: "cant_write", title: "It can't be written",

@@ -227,6 +227,13 @@ struct CoreDataImportTests {
     let error = #expect(throws: MappingError.self) { try room.run() }
     #expect(error.map { "\($0)" }?.contains("Photo.image may be kept in files beside the store") == true)
 
+    var one = FileImport(into: "Photo", of: room.coordinator)
+    for format in ["core-data", "sqlite"] {
+      one.options.reading = ["format": format]
+      let advice = #expect(throws: (any Error).self) { try one.run(room.source) }
+      #expect(advice.map { "\($0)" }?.contains("import it into the entity \"*\"") == true)
+    }
+
     let folder = try ScratchDirectory()
     let plain = folder.file("plain.sqlite")
     try SQLiteFixture.make("CREATE TABLE t (a)", at: plain)

@@ -9,6 +9,9 @@ struct CoreDataFormat: FileFormat {
   let signatures = [SQLiteFormat.signature]
   let options: [FormatOption] = []
 
+  /// Whether a database with these tables is a Core Data store.
+  static func isStore(_ tables: [String]) -> Bool { tables.contains("Z_METADATA") && tables.contains("Z_PRIMARYKEY") }
+
   var access: FormatAccess {
     .file(
       FileAccess(

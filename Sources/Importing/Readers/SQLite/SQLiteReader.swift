@@ -245,7 +245,9 @@ final class SQLiteReader: SequentialReader {
       return table
     }
     guard let only = tables.first else { throw .database(.noTable) }
-    guard tables.count == 1 else { throw .database(.severalTables(found: names)) }
+    guard tables.count == 1 else {
+      throw .database(CoreDataFormat.isStore(tables) ? .wholeStore : .severalTables(found: names))
+    }
     return only
   }
 

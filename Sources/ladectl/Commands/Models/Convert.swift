@@ -57,7 +57,7 @@ extension Ladectl.Model {
         try writer.write(to: destination, overwrites: force)
         summary.warnings += writer.omissions.map { ModelSummary.Warning(file: path, message: $0) }
       } catch {
-        throw LocalFailure.cantWrite(path: destination, reason: "\(error)")
+        throw LocalFailure.cantWriteModel(reason: "\(error)")
       }
       if output.json {
         Terminal().writeData(try JSONText.of(Result(model: destination, summary: summary)))
