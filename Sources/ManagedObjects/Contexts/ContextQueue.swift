@@ -19,7 +19,7 @@ import Dispatch
 /// Core Data has no such type: there `NSManagedObjectContext` is both, and nothing keeps an object in its block.
 public struct ContextQueue: @unchecked Sendable {
   // Sendable: the context is touched only on its own queue, by `run`, and where it says that it is safe from any thread:
-  // its constants, its locked labels, its followers and its mailbox.
+  // its constants, its locked settings, its followers and its mailbox.
 
   /// The context itself, for the library's code that runs on its queue already, or touches only what is safe from any thread.
   let uncheckedContext: ManagedObjectContext
@@ -205,6 +205,13 @@ public struct ContextQueue: @unchecked Sendable {
     get { uncheckedContext.transactionAuthor }
     nonmutating set { uncheckedContext.transactionAuthor = newValue }
   }
+
+  /// What a save does when the store or the parent has changed since a row was read, or holds its unique values already.
+  /// Source: `mergePolicy` of Core Data.
+  public var mergePolicy: MergePolicy {
+    get { uncheckedContext.mergePolicy }
+    nonmutating set { uncheckedContext.mergePolicy = newValue }
+  }
 }
 
 extension ContextQueue {
@@ -213,6 +220,29 @@ extension ContextQueue {
     get { uncheckedContext.announcesChanges }
     nonmutating set { uncheckedContext.announcesChanges = newValue }
   }
+}
+
+// What a program of Core Data calls, so that the compiler tells it where the context is.
+extension ContextQueue {
+  /// A context's; see ``ManagedObjectContext/fetch(_:)``.
+  @available(*, unavailable, message: "use perform { context in … }, or context() on the main actor")
+  public func fetch<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [T] { try current.fetch(request) }
+
+  /// A context's; see ``ManagedObjectContext/object(with:)``.
+  @available(*, unavailable, message: "use perform { context in … }, or context() on the main actor")
+  public func object(with id: ManagedObjectID) -> ManagedObject { current.object(with: id) }
+
+  /// A context's; see ``ManagedObjectContext/existingObject(with:)``.
+  @available(*, unavailable, message: "use perform { context in … }, or context() on the main actor")
+  public func existingObject(with id: ManagedObjectID) throws -> ManagedObject { try current.existingObject(with: id) }
+
+  /// A context's; see ``ManagedObjectContext/delete(_:)``.
+  @available(*, unavailable, message: "use perform { context in … }, or context() on the main actor")
+  public func delete(_ object: ManagedObject) { current.delete(object) }
+
+  /// A context's; see ``ManagedObjectContext/save()``.
+  @available(*, unavailable, message: "use perform { context in … }, or context() on the main actor")
+  public func save() throws { try current.save() }
 }
 
 extension ContextQueue: Hashable {

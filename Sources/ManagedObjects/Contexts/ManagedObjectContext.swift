@@ -50,7 +50,7 @@ public final class ManagedObjectContext {
   public var queue: ContextQueue { ContextQueue(of: self) }
   /// Identifies the context to objects that outlive it.
   let identity = ContextIdentity()
-  private let labels: Mutex<Labels>
+  private let shared: Mutex<Shared>
   let confinement: QueueConfinement
   let dispatchQueue: DispatchQueue?
   /// Runs actors on the private queue of the context; nil without one.
@@ -119,17 +119,20 @@ public final class ManagedObjectContext {
 
   /// Whether delete rules are applied at the end of each `perform` and on ``processPendingChanges()``, rather than by the
   /// save only. Source: `propagatesDeletesAtEndOfEvent` of Core Data.
-  public var propagatesDeletesAtEndOfEvent = true
+  public var propagatesDeletesAtEndOfEvent = true {
+    willSet { confinement.check() }
+  }
   /// Whether a fault whose row is gone from the store becomes a deleted object without values. Otherwise it stays a fault,
   /// and the next call of the same block that can throw, or the next save, throws ``ManagedObjectError/objectNotFound(_:)``.
   /// Source: `shouldDeleteInaccessibleFaults` of Core Data.
-  public var shouldDeleteInaccessibleFaults = true
-  /// What a save does when the store or the parent has changed since a row was read here, or holds its unique values
-  /// already. Source: `mergePolicy` of Core Data.
-  public var mergePolicy = MergePolicy.error
+  public var shouldDeleteInaccessibleFaults = true {
+    willSet { confinement.check() }
+  }
   /// Called on the context's queue with what it was given to merge and couldn't, after the rest has been merged. It is logged,
   /// too. Set on the context's queue.
-  public var mergeProblemHandler: (([MergeProblem]) -> Void)?
+  public var mergeProblemHandler: (([MergeProblem]) -> Void)? {
+    willSet { confinement.check() }
+  }
   private var storedUserInfo: [String: Any] = [:]
   /// Whether a block of the program runs on the context's queue. Blocks that it runs in turn belong to the same event.
   private var isInEvent = false
@@ -149,7 +152,10 @@ public final class ManagedObjectContext {
   /// Records the context's changes, so that they can be undone; nil, the default, records nothing and costs nothing.
   /// Source: `undoManager` of Core Data.
   public var undoManager: UndoManager? {
-    get { undoRecorder.manager }
+    get {
+      confinement.check()
+      return undoRecorder.manager
+    }
     set {
       confinement.check()
       undoRecorder.follow(newValue, self)
@@ -271,7 +277,7 @@ public final class ManagedObjectContext {
     self.readGate = readGate
     self.mergeQueue = mergeQueue
     rowSource = ContextSource(source, coordinator: coordinator)
-    labels = Mutex(Labels(name: name, transactionAuthor: transactionAuthor))
+    shared = Mutex(Shared(name: name, transactionAuthor: transactionAuthor))
     promotions = parent.map { $0.children.add() }
     confinement = QueueConfinement(concurrencyType)
     switch concurrencyType {
@@ -296,24 +302,32 @@ public final class ManagedObjectContext {
     confinement.context = nil
   }
 
-  // MARK: Names
+  // MARK: Settings that are safe from any thread
 
-  private struct Labels {
+  private struct Shared {
     var name: String?
     var transactionAuthor: String?
+    var mergePolicy = MergePolicy.error
   }
 
   /// The context's name, for messages and history. Safe from any thread.
   public var name: String? {
-    get { labels.withLock { $0.name } }
-    set { labels.withLock { $0.name = newValue } }
+    get { shared.withLock { $0.name } }
+    set { shared.withLock { $0.name = newValue } }
   }
 
   /// Who makes the changes, for readers of saves and of the history. Safe from any thread.
   /// Source: `transactionAuthor` of Core Data.
   public var transactionAuthor: String? {
-    get { labels.withLock { $0.transactionAuthor } }
-    set { labels.withLock { $0.transactionAuthor = newValue } }
+    get { shared.withLock { $0.transactionAuthor } }
+    set { shared.withLock { $0.transactionAuthor = newValue } }
+  }
+
+  /// What a save does when the store or the parent has changed since a row was read here, or holds its unique values
+  /// already. Safe from any thread. Source: `mergePolicy` of Core Data.
+  public var mergePolicy: MergePolicy {
+    get { shared.withLock { $0.mergePolicy } }
+    set { shared.withLock { $0.mergePolicy = newValue } }
   }
 
   /// The model of the coordinator.

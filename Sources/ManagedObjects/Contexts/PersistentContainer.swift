@@ -27,7 +27,7 @@ open class PersistentContainer: @unchecked Sendable {
   /// The arrangement of a container's contexts.
   public enum Stack: String, Sendable, CaseIterable {
     /// Independent contexts on one coordinator. A background context saves to the store. The view context merges the saves,
-    /// by itself if ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is set, and its queue does nothing else.
+    /// by itself if ``ContextQueue/automaticallyMergesChangesFromParent`` is set, and its queue does nothing else.
     case independent
     /// Background contexts are children of the view context. Their saves go into it and no further; saving it writes to the
     /// store on its own queue.

@@ -114,6 +114,17 @@ struct SendabilityTests {
     #expect(outcome.status != 0)
   }
 
+  @Test(
+    "says where the context is, when its methods are called on its queue",
+    arguments: [
+      "print(try queue.fetch(FetchRequest<ManagedObject>(entityName: \"Person\")))", "print(queue.object(with: id))",
+      "print(try queue.existingObject(with: id))", "try queue.save()",
+    ])
+  func directions(_ body: String) async throws {
+    let outcome = try await SwiftCompiler.check(Self.ordinary(body))
+    #expect(outcome.errors.contains { $0.contains("use perform { context in … }") }, "\(outcome.text)")
+  }
+
   @Test("lets IDs, values and what was read of objects out")
   func letsOut() async throws {
     let outcome = try await SwiftCompiler.check(

@@ -63,6 +63,28 @@ struct MergePolicyTests {
     }
   }
 
+  @Test("a policy is set from any thread, by the context's queue", arguments: StoreKind.allCases)
+  func queue(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let writer = stack.context()
+    let ada = try writer.person("Ada", age: 30)
+    try writer.save()
+    let (id, coordinator) = (ada.objectID, stack.coordinator)
+    let queue = ContextQueue(.privateQueue, coordinator: coordinator)
+    queue.mergePolicy = .mergeByPropertyObjectTrump
+    let age = try queue.performAndWait { context in
+      let mine = try #require(try context.existingObject(with: id) as? Person)
+      mine.age = 31
+      let other = ManagedObjectContext(.confinement, coordinator: coordinator)
+      try #require(try other.existingObject(with: id) as? Person).age = 32
+      try other.save()
+      try context.save()
+      return mine.age
+    }
+    #expect(age == 31)
+    #expect(queue.mergePolicy === MergePolicy.mergeByPropertyObjectTrump)
+  }
+
   @Test(
     "a to-one relationship is a property like others, and sets at its other end follow", arguments: StoreKind.allCases)
   func toOne(_ kind: StoreKind) throws {
