@@ -4,7 +4,7 @@ public import Foundation
 /// `.xcmappingmodel` to a `.cdm`.
 ///
 /// Source: `V2toV3.cdm` of CoreDataPlus.
-private struct CompiledMappingReader {
+struct CompiledMappingReader {
   private let file: String
   private let archive: KeyedArchive
   private let source: ManagedObjectModel
@@ -52,7 +52,9 @@ private struct CompiledMappingReader {
       policy = policies[className] ?? policies[last]
       if policy == nil { note("\(name) is converted by the class \(className), which isn't among the given policies") }
     }
-    if let expression = try archive.object("NSSourceExpression", of: object), try !takesAll(expression) {
+    if let expression = try archive.object("NSSourceExpression", of: object),
+      try !MappingExpression(archive).takesAll(expression)
+    {
       note("\(name) takes only some of the objects of its source, which a mapping can't say here")
     }
     let attributes = try readProperties("NSAttributeMappings", of: object, to, name)
@@ -71,15 +73,6 @@ private struct CompiledMappingReader {
     return nil
   }
 
-  /// Whether the source's objects are fetched without a condition.
-  private func takesAll(_ expression: KeyedArchive.Coded) throws(ArchiveDamage) -> Bool {
-    guard let request = try archive.object("NSFRExpression", of: expression),
-      try archive.text("NSSelectorName", of: request) == "fetchRequestForSourceEntityNamed:predicateString:",
-      let condition = try archive.elements("NSArguments", of: request).last, case .coded(let constant) = condition
-    else { return false }
-    return try archive.text("NSConstantValue", of: constant) == "TRUEPREDICATE"
-  }
-
   private mutating func readProperties(
     _ field: String, of object: KeyedArchive.Coded, _ entity: EntityDescription?, _ mapping: String
   ) throws(ArchiveDamage) -> [PropertyMapping] {
@@ -91,7 +84,7 @@ private struct CompiledMappingReader {
         mappings.append(PropertyMapping(name, nil))
         continue
       }
-      if let source = try readSource(expression, entity?.attributesByName[name]?.type) {
+      if let source = try MappingExpression(archive).source(expression, entity?.attributesByName[name]?.type) {
         mappings.append(PropertyMapping(name, source))
       } else {
         note("\(mapping) computes \(name) by an expression that a mapping can't hold here: give its value in a policy")
@@ -99,47 +92,10 @@ private struct CompiledMappingReader {
     }
     return mappings
   }
-
-  /// Functions of the migration manager that give what objects were converted to: by a mapping, or by the one mapping that
-  /// follows from the relationship.
-  private static let conversions: Set<String> = [
-    "destinationInstancesForEntityMappingNamed:sourceInstances:",
-    "destinationInstancesForSourceRelationshipNamed:sourceInstances:",
-  ]
-
-  /// `$source.name`; a constant; or, for a relationship, what the objects of `$source.name` were converted to.
-  /// - Parameter type: the type of the attribute that gets the value; nil for a relationship.
-  private func readSource(
-    _ expression: KeyedArchive.Coded, _ type: AttributeType?
-  ) throws(ArchiveDamage) -> PropertyMapping.Source? {
-    switch expression.className {
-    case "NSKeyPathExpression": return try sourceProperty(expression).map { .property($0) }
-    case "NSConstantValueExpression":
-      let item = try archive.item("NSConstantValue", of: expression)
-      return try type.flatMap { type throws(ArchiveDamage) in try archive.value(item, type) }.map { .value($0) }
-    case "NSFunctionExpression":
-      guard let selector = try archive.text("NSSelectorName", of: expression), Self.conversions.contains(selector),
-        let last = try archive.elements("NSArguments", of: expression).last, case .coded(let path) = last
-      else { return nil }
-      return try sourceProperty(path).map { .property($0) }
-    default: return nil
-    }
-  }
-
-  /// The name after `$source.`.
-  private func sourceProperty(_ expression: KeyedArchive.Coded) throws(ArchiveDamage) -> String? {
-    guard expression.className == "NSKeyPathExpression",
-      let base = try archive.object("NSOperand", of: expression),
-      try archive.text("NSVariable", of: base) == "source",
-      let first = try archive.elements("NSArguments", of: expression).first, case .coded(let path) = first,
-      let name = try archive.text("NSKeyPath", of: path), !name.contains(".")
-    else { return nil }
-    return name
-  }
 }
 
 extension MappingModel {
-  /// Reads a compiled mapping model, a `.cdm`, as Xcode makes it of an `.xcmappingmodel`.
+  /// Reads a mapping model as Xcode has it: an `.xcmappingmodel`, or a `.cdm`, to which Xcode compiles it.
   ///
   /// Core Data looks both models up by their hashes; here they are given. Source: `NSMappingModel.init(contentsOf:)`.
   ///
@@ -150,21 +106,67 @@ extension MappingModel {
     contentsOf url: URL, from source: ManagedObjectModel, to destination: ManagedObjectModel,
     policies: [String: EntityMigrationPolicy.Type] = [:]
   ) throws {
-    guard url.pathExtension.lowercased() != "xcmappingmodel" else {
-      throw ModelError.unreadable(
-        path: url.path, reason: "it is the source of a mapping model; give the .cdm that Xcode compiles it to")
-    }
-    let data = try ModelFile.read(url, limit: CompiledModelLimits.size)
+    let (mapping, mistakes) = try Self.read(url, from: source, to: destination, policies: policies)
+    guard mistakes.isEmpty else { throw ModelError.malformed(mistakes) }
+    self = mapping
+  }
+
+  /// Reads a mapping model as far as a mapping can express it, with what it can't.
+  package static func read(
+    _ url: URL, from source: ManagedObjectModel, to destination: ManagedObjectModel,
+    policies: [String: EntityMigrationPolicy.Type] = [:]
+  ) throws -> (MappingModel, mistakes: [ModelMistake]) {
     let mappings: [EntityMapping]
     let mistakes: [ModelMistake]
-    do throws(ArchiveDamage) {
-      var reader = try CompiledMappingReader(data, file: url.path, source, destination, policies)
-      mappings = try reader.read()
+    if isSource(url) {
+      var reader = try sourceReader(url)
+      mappings = reader.read(source, destination, policies)
       mistakes = reader.mistakes
-    } catch {
-      throw ModelError.unreadable(path: url.path, reason: error.reason)
+    } else {
+      let data = try ModelFile.read(url, limit: CompiledModelLimits.size)
+      do throws(ArchiveDamage) {
+        var reader = try CompiledMappingReader(data, file: url.path, source, destination, policies)
+        mappings = try reader.read()
+        mistakes = reader.mistakes
+      } catch {
+        throw ModelError.unreadable(path: url.path, reason: error.reason)
+      }
     }
-    guard mistakes.isEmpty else { throw ModelError.malformed(mistakes) }
-    self.init(from: source, to: destination, entityMappings: mappings)
+    return (MappingModel(from: source, to: destination, entityMappings: mappings), mistakes)
+  }
+
+  /// The files of the two models that an `.xcmappingmodel` names, as far as they are there: by their paths from one of the folders
+  /// around it, as in a project, or beside it. A `.cdm` names none.
+  package static func models(of url: URL) throws -> (source: URL?, destination: URL?) {
+    guard isSource(url) else { return (nil, nil) }
+    let paths = try sourceReader(url).modelPaths
+    return (paths.source.flatMap { find($0, around: url) }, paths.destination.flatMap { find($0, around: url) })
+  }
+
+  private static func find(_ path: String, around url: URL) -> URL? {
+    var folder = url.deletingLastPathComponent().standardizedFileURL
+    while true {
+      // The path may begin in a folder above the one that was copied here.
+      var parts = path.split(separator: "/").map(String.init)
+      while !parts.isEmpty {
+        let found = folder.appending(path: parts.joined(separator: "/"))
+        if FileManager.default.fileExists(atPath: found.path) { return found }
+        parts.removeFirst()
+      }
+      let above = folder.deletingLastPathComponent()
+      guard above.path != folder.path else { return nil }
+      folder = above
+    }
+  }
+
+  /// Whether it is the source of a mapping model, or the file in it.
+  private static func isSource(_ url: URL) -> Bool {
+    url.pathExtension.lowercased() == "xcmappingmodel" || url.lastPathComponent.hasSuffix(".xml")
+  }
+
+  private static func sourceReader(_ url: URL) throws -> SourceMappingReader {
+    let isFolder = url.pathExtension.lowercased() == "xcmappingmodel"
+    let file = isFolder ? url.appending(path: "xcmapping.xml") : url
+    return try SourceMappingReader(ModelFile.read(file, limit: ModelXML.sizeLimit), file: file.path)
   }
 }

@@ -142,6 +142,59 @@ struct LadectlTests {
     #expect(missing.error.contains("none.xcdatamodeld"))
   }
 
+  @Test("a mapping model is shown with its two models, which it names or which are given")
+  func mapping() async throws {
+    let directory = try TemporaryDirectory()
+    func write(_ text: String, _ folder: String, _ name: String) throws {
+      try FileManager.default.createDirectory(atPath: directory.file(folder), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file(folder) + "/" + name))
+    }
+    for (model, attribute) in [("Old", "name"), ("New", "title")] {
+      try write(
+        "<model><entity name=\"Book\"><attribute name=\"\(attribute)\" attributeType=\"String\"/></entity></model>",
+        "Books.xcdatamodeld/\(model).xcdatamodel", "contents")
+    }
+    try write(
+      """
+      <?xml version="1.0" standalone="yes"?>
+      <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
+      <database>
+        <object type="XDDEVATTRIBUTEMAPPING" id="z1">
+          <attribute name="name" type="string">title</attribute>
+          <attribute name="sourcekeypath" type="string">$source.name</attribute>
+        </object>
+        <object type="XDDEVENTITYMAPPING" id="z2">
+          <attribute name="sourcename" type="string">Book</attribute>
+          <attribute name="destinationname" type="string">Book</attribute>
+          <attribute name="migrationpolicyclassname" type="string">App.BookPolicy</attribute>
+          <relationship name="attributemappings" idrefs="z1"></relationship>
+        </object>
+        <object type="XDDEVMAPPINGMODEL" id="z3">
+          <attribute name="sourcemodelpath" type="string">App/Books.xcdatamodeld/Old.xcdatamodel</attribute>
+          <attribute name="destinationmodelpath" type="string">App/Books.xcdatamodeld/New.xcdatamodel</attribute>
+          <relationship name="entitymappings" idrefs="z2"></relationship>
+        </object>
+      </database>
+      """, "Old to New.xcmappingmodel", "xcmapping.xml")
+    let mapping = directory.file("Old to New.xcmappingmodel")
+    let shown = try await LadectlProcess.run(["model", "show", mapping])
+    #expect(shown.status == 0, "\(shown.error)")
+    #expect(
+      shown.output.hasPrefix("BookToBook: Book to Book (custom)\n  title: name\nwarning: BookToBook is converted by"))
+    let models = ["Old", "New"].map { directory.file("Books.xcdatamodeld/\($0).xcdatamodel") }
+    let json = try await LadectlProcess.run(
+      ["model", "show", mapping, "--from", models[0], "--to", models[1], "--json"])
+    #expect(json.status == 0 && json.output.contains("\"BookToBook\""))
+    let convert = try await LadectlProcess.run(
+      ["model", "convert", mapping, "--output", directory.file("M.xcdatamodel")])
+    #expect(convert.status == 1 && convert.error.contains("it is a mapping model"))
+    let wrong = try await LadectlProcess.run(["model", "show", models[0], "--from", models[1]])
+    #expect(wrong.status == 64 && wrong.error.contains("models of a mapping model"))
+    try FileManager.default.removeItem(atPath: directory.file("Books.xcdatamodeld"))
+    let missing = try await LadectlProcess.run(["model", "show", mapping])
+    #expect(missing.status == 1 && missing.error.contains("--from and --to"))
+  }
+
   @Test("a model's mistakes are all reported, and what keeps records from being imported is a warning")
   func modelMistakes() async throws {
     let directory = try TemporaryDirectory()

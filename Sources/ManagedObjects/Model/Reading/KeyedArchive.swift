@@ -54,9 +54,15 @@ final class KeyedArchive {
     self.root = root
   }
 
+  /// The root object.
+  func rootObject() throws(ArchiveDamage) -> Coded {
+    guard case .coded(let object) = try item(root) else { throw ArchiveDamage("the archive has no root") }
+    return object
+  }
+
   /// The root object, of a class.
   func root(_ className: String) throws(ArchiveDamage) -> Coded {
-    guard case .coded(let object) = try item(root) else { throw ArchiveDamage("the archive has no root") }
+    let object = try rootObject()
     guard object.className == className else {
       throw ArchiveDamage(
         object.className == "NSMappingModel"

@@ -14,11 +14,20 @@ enum ModelXML {
   static let depthLimit = 64
 
   /// Parses `data`, naming `file` in errors.
+  /// - Parameters:
+  ///   - documentType: a declaration that the file may have. It is taken out before parsing.
+  ///   - keepsText: whether elements keep their text, of which a model has none.
   /// - Throws: ``ModelError/malformed(_:)``.
-  static func parse(_ data: Data, file: String) throws -> ModelElement {
+  static func parse(
+    _ data: Data, file: String, documentType: String? = nil, keepsText: Bool = false
+  ) throws -> ModelElement {
+    var data = data
+    if let documentType, let range = data.prefix(1024).range(of: Data(documentType.utf8)) {
+      data.replaceSubrange(range, with: Data(repeating: UInt8(ascii: " "), count: range.count))
+    }
     try refuseDisguises(data, file: file)
     let parser = XMLParser(data: data)
-    let builder = ModelTreeBuilder()
+    let builder = ModelTreeBuilder(keepsText: keepsText)
     parser.delegate = builder
     // The result is true even for malformed XML; the reported error decides.
     _ = parser.parse()
@@ -86,6 +95,9 @@ private final class ModelTreeBuilder: NSObject, XMLParserDelegate {
   private(set) var firstError: (code: Int, line: Int)?
   private(set) var lineTooDeep: Int?
   private var open: [ModelElement] = []
+  private let keepsText: Bool
+
+  init(keepsText: Bool) { self.keepsText = keepsText }
 
   var isClosed: Bool { open.isEmpty }
 
@@ -119,6 +131,7 @@ private final class ModelTreeBuilder: NSObject, XMLParserDelegate {
   }
 
   private func noteText(_ text: String, line: Int) {
+    if keepsText { open.last?.text += text }
     guard let element = open.last, element.strayTextLine == nil, text.contains(where: { !$0.isWhitespace }) else {
       return
     }
@@ -134,6 +147,8 @@ final class ModelElement {
   var children: [ModelElement] = []
   /// The line of the first text inside it that isn't white space. A model has no text.
   var strayTextLine: Int?
+  /// Its text, if the parser keeps it.
+  var text = ""
 
   init(name: String, attributes: [String: String], line: Int) {
     self.name = name
