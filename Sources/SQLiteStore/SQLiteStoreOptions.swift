@@ -31,7 +31,7 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
   /// Whether every transaction is recorded in the file's history, which ``PersistentHistoryChangeRequest`` reads. Core Data's
   /// `NSPersistentHistoryTrackingKey`.
   public var persistentHistoryTracking: Bool
-  /// Whether commits of other processes and coordinators post
+  /// Whether commits, the store's own and those of other processes and coordinators, post
   /// ``PersistentStoreCoordinator/remoteChangeNotification``. Core Data's
   /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
   public var remoteChangeNotifications: Bool

@@ -16,7 +16,7 @@ public protocol HistoryKeeping: IncrementalStore {
   func transactions(_ query: HistoryQuery) throws -> [PersistentHistoryTransaction]
   /// Deletes the transactions within bounds. Returns their number.
   func deleteHistory(_ bounds: HistoryBounds) throws -> Int
-  /// Sets a handler that is called, on any thread, after another coordinator or process has committed, with the number of the latest
+  /// Sets a handler that is called, on any thread, after commits, its own and others', with the number of the latest
   /// transaction if the store tracks history. The coordinator calls it once, before it uses the store. A store whose
   /// options don't ask for it does nothing.
   func followRemoteChanges(_ handler: @escaping @Sendable (_ lastTransaction: Int64?) -> Void) throws

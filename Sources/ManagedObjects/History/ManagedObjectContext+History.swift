@@ -41,23 +41,31 @@ extension PersistentStoreCoordinator {
     try request.check(stores.map(\.identifier))
     var transactions: [PersistentHistoryTransaction] = []
     var deleted = 0
+    // What a token says of stores that the request doesn't concern stays.
+    var places = request.places
     for store in stores {
       switch request.action {
       case .fetch(let place):
         guard let bounds = bounds(after: place, of: store) else { continue }
         let limit = request.fetchLimit > 0 ? request.fetchLimit - transactions.count : 0
         if request.fetchLimit > 0, limit <= 0 { continue }
-        transactions += try store.transactions(
+        // Before the transactions are read: later ones may be among them, and are read again then, but none is left out.
+        let latest = try store.lastTransactionNumber()
+        let found = try store.transactions(
           HistoryQuery(
             bounds: bounds, includesChanges: request.includesChanges, authors: request.authors,
             excludedAuthors: request.excludedAuthors, limit: limit,
             transactionPredicate: request.transactionPredicate, changePredicate: request.changePredicate))
+        let last = found.last?.transactionNumber
+        places[store.identifier] = limit > 0 && found.count == limit ? last : max(latest, last ?? 0)
+        transactions += found
       case .delete(let place):
         guard let bounds = bounds(before: place, of: store) else { continue }
         deleted += try store.deleteHistory(bounds)
       }
     }
-    return PersistentHistoryResult(transactions: transactions, deletedCount: deleted)
+    let token: PersistentHistoryToken? = if case .fetch = request.action { PersistentHistoryToken(places) } else { nil }
+    return PersistentHistoryResult(transactions: transactions, deletedCount: deleted, lastToken: token)
   }
 
   /// nil when the place isn't of the store.
@@ -95,6 +103,11 @@ extension PersistentStoreCoordinator {
 }
 
 extension PersistentHistoryChangeRequest {
+  /// The numbers of the token that a fetch begins after, by the stores' identifiers.
+  fileprivate var places: [String: Int64] {
+    if case .fetch(after: .token(let token)?) = action { token.numbers } else { [:] }
+  }
+
   /// Checks the request against the stores that it concerns: its place must be of one of them, and its predicates ask what
   /// history has.
   fileprivate func check(_ stores: [String]) throws {

@@ -103,10 +103,10 @@ public struct PersistentHistoryResult: Sendable {
   public var changes: [PersistentHistoryChange] { transactions.flatMap { $0.changes ?? [] } }
   /// The changed objects, each once.
   public var objectIDs: Set<ManagedObjectID> { Set(changes.map(\.changedObjectID)) }
-  /// The place after the last of the transactions; nil when there are none.
-  public var lastToken: PersistentHistoryToken? {
-    transactions.reduce(nil) { token, next in token?.merging(next.token) ?? next.token }
-  }
+  /// The place up to which the history was read: what follows comes with the next request after it. It stands after
+  /// transactions that the request left out by their authors or by predicates, too, so that they aren't read again; if
+  /// ``PersistentHistoryChangeRequest/fetchLimit`` cut the result, after the last of ``transactions``. nil for a deletion.
+  public let lastToken: PersistentHistoryToken?
 }
 
 /// Why a request for history fails.

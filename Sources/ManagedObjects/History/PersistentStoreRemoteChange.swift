@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The content of a remote-change notification: another process, or another coordinator of this one, has committed to a
-/// store. The typed form of ``PersistentStoreCoordinator/remoteChangeNotification``.
+/// The content of a remote-change notification: this coordinator, another one, or another process has committed to a store. The
+/// typed form of ``PersistentStoreCoordinator/remoteChangeNotification``.
 public struct PersistentStoreRemoteChange: Sendable {
   /// The store's file.
   public let storeURL: URL?
@@ -23,10 +23,11 @@ public struct PersistentStoreRemoteChange: Sendable {
 }
 
 extension PersistentStoreCoordinator {
-  /// Posted when another process or coordinator has committed to a store whose options ask for it; `object` is the coordinator.
-  /// One notification may stand for several commits. Posted on a queue of the store.
+  /// Posted after a commit to a store whose options ask for it: of this coordinator, of another one, or of another process;
+  /// `object` is the coordinator. One notification may stand for several commits. The history says whose they are. Posted on a
+  /// queue of the store.
   ///
-  /// Source: Core Data's `NSPersistentStoreRemoteChange`, which is posted for a program's own changes too.
+  /// Source: Core Data's `NSPersistentStoreRemoteChange`.
   public static let remoteChangeNotification = Notification.Name("NSPersistentStoreRemoteChangeNotification")
   /// In the notification's user info: the store's file, a `URL`.
   public static let storeURLKey = "storeURL"

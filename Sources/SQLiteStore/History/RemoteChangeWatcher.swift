@@ -1,6 +1,6 @@
-// Commits of others are noticed through the file. inotify reports writes to the write-ahead log, and SQLite's `data_version`
-// on the store's writing connection changes only when another connection has committed. The store's own writes wake the
-// watcher too, and are ignored. The log is written a moment before the commit counts, and what makes it count is shared
+// Commits are noticed through the file. inotify reports writes to the write-ahead log, and SQLite's `data_version` on the
+// store's writing connection changes when another connection has committed. The store's own writes wake the watcher, too, and
+// are known by what that connection has changed, or by the history. The log is written a moment before the commit counts, and what makes it count is shared
 // memory, which inotify doesn't see: `RemoteChangeSchedule` decides when to look. A file that can't be read is tried again
 // until it can be, or until the store is closed.
 
@@ -10,9 +10,9 @@ import GRDB
 import Glibc
 import ManagedObjects
 
-/// Notices commits to a file by another process, or by another store object of this one.
+/// Notices commits to a file: by another process, by another store object of this one, and by the store itself.
 final class RemoteChangeWatcher: @unchecked Sendable {
-  // Sendable: `dataVersion` and `schedule` are touched on `queue` only; the rest is constant.
+  // Sendable: `known` and `schedule` are touched on `queue` only; the rest is constant.
   private let writer: WriterConnection
   private let names: Set<String>
   private let tracksHistory: Bool
@@ -21,12 +21,12 @@ final class RemoteChangeWatcher: @unchecked Sendable {
   private let queue = DispatchQueue(label: "lade.store.remote-changes")
   private let source: any DispatchSourceRead
   private let descriptor: Int32
-  private var dataVersion: Int64
+  private var known: State
   private var schedule = RemoteChangeSchedule()
   private let path: String
 
   /// - Parameters:
-  ///   - handler: called after another's commit, with the number of the history's last transaction.
+  ///   - handler: called after a commit, or several, with the number of the history's last transaction.
   ///   - report: receives the first of several failures in a row to read the file.
   /// - Throws: ``ManagedObjectError/store(_:)`` when inotify refuses, SQLite's error.
   init(
@@ -51,7 +51,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     let name = file.resolvingSymlinksInPath().lastPathComponent
     names = [name, name + "-wal"]
     do {
-      dataVersion = try writer.withoutTransaction { try Self.dataVersion($0) }
+      known = try writer.withoutTransaction { try Self.state($0, tracksHistory) }
     } catch {
       Glibc.close(descriptor)
       throw error
@@ -105,21 +105,34 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     if let next { perform(next) }
   }
 
-  /// Calls the handler if somebody else has committed.
+  /// Calls the handler if somebody has committed.
   private func deliverChanges(_ look: RemoteChangeSchedule.Look) throws {
-    let (version, number) = try writer.withoutTransaction { db in
+    let state = try writer.withoutTransaction { db in
       switch look {
-      case .quick: return try state(db)
-      case .last: return try db.withoutWaiting { try db.underWriteLock { try state(db) } }
+      case .quick: return try Self.state(db, tracksHistory)
+      case .last: return try db.withoutWaiting { try db.underWriteLock { try Self.state(db, tracksHistory) } }
       }
     }
-    guard version != dataVersion else { return }
-    dataVersion = version
-    handler(number)
+    guard state != known else { return }
+    known = state
+    handler(state.lastTransaction)
   }
 
-  private func state(_ db: Database) throws -> (version: Int64, lastTransaction: Int64?) {
-    (try Self.dataVersion(db), tracksHistory ? try SQLiteStore.lastTransactionNumber(db) : nil)
+  /// What differs after a commit.
+  private struct State: Equatable {
+    /// Differs after commits of others.
+    let dataVersion: Int64
+    /// Differs after every commit, if the store tracks history.
+    let lastTransaction: Int64?
+    /// The rows that the store itself has changed, if it doesn't.
+    let ownChanges: Int
+  }
+
+  private static func state(_ db: Database, _ tracksHistory: Bool) throws -> State {
+    State(
+      dataVersion: try Int64.fetchOne(db, sql: "PRAGMA data_version") ?? 0,
+      lastTransaction: tracksHistory ? try SQLiteStore.lastTransactionNumber(db) : nil,
+      ownChanges: tracksHistory ? 0 : db.totalChangesCount)
   }
 
   /// Reads the events that wait. Returns whether one is of the file.
@@ -143,10 +156,6 @@ final class RemoteChangeWatcher: @unchecked Sendable {
       }
     }
     return isConcerned
-  }
-
-  private static func dataVersion(_ db: Database) throws -> Int64 {
-    try Int64.fetchOne(db, sql: "PRAGMA data_version") ?? 0
   }
 }
 

@@ -87,6 +87,33 @@ struct HistoryTokenTests {
     ) { try older.execute(.fetchHistory(after: token)) }
   }
 
+  @Test("of a result stands after what the request left out, and after the last transaction where a limit cut it")
+  func ofFilteredResults() throws {
+    let scratch = try ScratchDirectory()
+    let file = scratch.file("a.sqlite")
+    let (app, job) = (try context(file, author: "app"), try context(file, author: "import"))
+    try save(["Ada"], app)
+    try save(["Bob", "Cid"], job)
+    let now = try token(app)
+    var request = PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?)
+    request.authors = ["app"]
+    #expect(try app.execute(request).transactions.count == 1)
+    #expect(try app.execute(request).lastToken == now)
+    request.authors = ["nobody"]
+    #expect(try app.execute(request).transactions.isEmpty)
+    #expect(try app.execute(request).lastToken == now)
+    request.authors = nil
+    request.transactionPredicate = try FetchPredicate(format: "author == 'import'")
+    request.fetchLimit = 1
+    let first = try app.execute(request)
+    #expect(first.transactions.map(\.transactionNumber) == [2])
+    #expect(first.lastToken == first.transactions[0].token)
+    // Everything after the token may be deleted without it expiring.
+    try app.execute(.deleteHistory(before: now))
+    #expect(try app.execute(.fetchHistory(after: now)).transactions.isEmpty)
+    #expect(try app.execute(.deleteHistory(before: now)).lastToken == nil)
+  }
+
   @Test("goes together with predicates over transactions and over changes")
   func predicates() throws {
     let scratch = try ScratchDirectory()
