@@ -142,8 +142,10 @@ let package = Package(
       of: "LadeDaemon",
       ["CArchive", "ControlAPI", "Importing", "Jobs", "ManagedObjects", "SQLiteStore", "laded", "ladectl", logging]),
     .testTarget(
-      name: "DocumentsTests", dependencies: ["TestSupport", "laded", "ladectl"], exclude: ["run-blocks"],
-      swiftSettings: settings),
+      name: "DocumentsTests",
+      dependencies: [
+        "TestSupport", "laded", "ladectl", "ManagedObjects", "SQLiteStore", "MagicalRecord", "Importing", "Jobs",
+      ], exclude: ["run-blocks"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -4,13 +4,11 @@ import Testing
 
 @Suite("Commands in documents")
 struct CommandTests {
-  @Test("run, and say what stands there", .timeLimit(.minutes(10)), arguments: try Document.withCommands())
+  @Test(
+    "run, and say what stands there", .timeLimit(.minutes(10)),
+    arguments: try Document.withCommands().filter { $0.path != PortingTests.guide })
   func run(of document: Document) async throws {
-    let runner = Document.repository.appending(path: "Tests/DocumentsTests/run-blocks")
-    let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LADE_") }
-    let result = try await ProgramOutput.of(
-      runner, [Document.repository.appending(path: document.path).path, ReferenceTests.products.path],
-      environment: environment)
+    let result = try await document.runBlocks()
     #expect(result.status == 0, "\(result.text)\n\(result.error)")
   }
 

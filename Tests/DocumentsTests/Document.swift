@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A document of the repository, as its lines.
@@ -31,6 +32,15 @@ struct Document: Sendable, CustomTestStringConvertible {
   /// Those with blocks of commands.
   static func withCommands() throws -> [Document] {
     try all().filter { $0.text.contains("\n```sh") || $0.text.contains("\n```console") }
+  }
+
+  /// Runs its blocks of commands with the programs under test, in variables of the environment besides the usual ones.
+  func runBlocks(_ variables: [String: String] = [:]) async throws -> ProgramOutput {
+    let runner = Self.repository.appending(path: "Tests/DocumentsTests/run-blocks")
+    let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LADE_") }
+    return try await ProgramOutput.of(
+      runner, [Self.repository.appending(path: path).path, ReferenceTests.products.path],
+      environment: environment.merging(variables) { $1 })
   }
 
   var testDescription: String { path }

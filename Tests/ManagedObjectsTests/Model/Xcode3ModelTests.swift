@@ -49,12 +49,15 @@ struct Xcode3ModelTests {
       var damaged = bytes
       damaged[damaged.startIndex + place] ^= 0xff
       try damaged.write(to: file)
-      // Damage in a text may be read; anything else is an error that names the file.
+      // Damage in a text may be read, or makes a model that doesn't fit together; anything else is an error that names the file.
       do {
         _ = try ManagedObjectModel(contentsOf: file)
       } catch let error as ModelError {
+        if case .inconsistent = error { continue }
         #expect("\(error)".contains(file.path))
       }
+    }
+    for place in stride(from: 0, to: bytes.count, by: 997) {
       try bytes.prefix(place).write(to: file)
       #expect(throws: ModelError.self) { try ManagedObjectModel(contentsOf: file) }
     }
