@@ -10,7 +10,7 @@ struct HostileArchiveTests {
   private let archive = ArchiveWriter()
 
   /// The archive of a model of these entities, each with its name's number.
-  private func model(_ entities: [(key: Int, value: Int)]) -> Data {
+  private func model(entities: [(key: Int, value: Int)]) -> Data {
     archive.data(root: archive.object("NSManagedObjectModel", ["NSEntities": .object(archive.dictionary(entities))]))
   }
 
@@ -20,7 +20,7 @@ struct HostileArchiveTests {
     let fields: [String: ArchiveWriter.Field] = [
       "NSEntityName": .object(name), "NSProperties": .object(archive.dictionary(properties)),
     ]
-    return model([(name, archive.object("NSEntityDescription", fields))])
+    return model(entities: [(name, archive.object("NSEntityDescription", fields))])
   }
 
   private func attribute(_ name: Int, _ more: [String: ArchiveWriter.Field] = [:]) -> Int {
@@ -70,7 +70,7 @@ struct HostileArchiveTests {
         if let last = entities.last { fields["NSSuperentity"] = .object(last.value) }
         entities.append((name, archive.object("NSEntityDescription", fields)))
       }
-      return model(entities)
+      return model(entities: entities)
     }
     #expect(refusal(chain(5000))?.contains("inherits from 100 entities or more") == true)
     #expect(try ManagedObjectModel(compiled: chain(100), file: "M.mom").entities.count == 100)
@@ -98,7 +98,7 @@ struct HostileArchiveTests {
           archive.object("NSEntityDescription", ["NSEntityName": .object(name), "NSSuperentity": .object(parent)])
         ))
     }
-    #expect(refusal(model(entities))?.contains("inherit more properties") == true)
+    #expect(refusal(model(entities: entities))?.contains("inherit more properties") == true)
   }
 
   @Test("attributes that contain the same elements many times over are refused")
