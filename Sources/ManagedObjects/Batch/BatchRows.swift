@@ -29,7 +29,7 @@ struct BatchRows {
       }
     case .managedObjects(let handler):
       let place = ObjectPlace(
-        confinement: context.confinement, id: context.temporaryID(of: entity), values: entity.initialValues,
+        confinement: context.confinement, id: context.temporaryID(of: entity), content: RowValues(entity.initialValues),
         state: .detached,
         isFault: false)
       let object = entity.objectClass.init(place)

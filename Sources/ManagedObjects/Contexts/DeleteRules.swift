@@ -107,7 +107,9 @@ struct DeleteRules {
         object.forgetPartialValues()
         continue
       }
-      var isChanged = object.slots.removeReferences(to: deleted, object.entity.relationships)
+      var isChanged =
+        object.content.refers(to: deleted, object.entity.relationships)
+        && object.slots.removeReferences(to: deleted, object.entity.relationships)
       if !object.committed.isEmpty {
         isChanged = object.committed.removeReferences(to: deleted, object.entity.relationships) || isChanged
       }
@@ -120,7 +122,21 @@ extension ManagedObject {
   /// Whether a to-many relationship has been read.
   final func hasResolved(_ relationship: RelationshipDescription) -> Bool {
     if isUnfilled { return false }
-    return slots[relationship.slot].isSet
+    return content[relationship.slot].isSet
+  }
+}
+
+extension RowValues {
+  /// Whether the slot or set of a relationship has one of the IDs.
+  fileprivate func refers(to ids: Set<ManagedObjectID>, _ relationships: [RelationshipDescription]) -> Bool {
+    relationships.contains { relationship in
+      switch self[relationship.slot] {
+      case .object(let id): ids.contains(id)
+      case .objects(let held): !held.isDisjoint(with: ids)
+      case .orderedObjects(let held): held.contains(where: ids.contains)
+      default: false
+      }
+    }
   }
 }
 

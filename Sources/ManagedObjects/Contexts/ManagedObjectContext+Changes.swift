@@ -122,7 +122,7 @@ extension ManagedObjectContext {
 
   private func place(of row: StoreRow, state: ManagedObject.State, isFault: Bool) -> ObjectPlace {
     ObjectPlace(
-      confinement: confinement, id: row.id, values: row.values, state: state, isFault: isFault, era: registry.era)
+      confinement: confinement, id: row.id, content: row.content, state: state, isFault: isFault, era: registry.era)
   }
 
   // MARK: Inserting rows without objects

@@ -54,7 +54,7 @@ extension ManagedObject {
     confinement.check()
     guard let relationship = entity.propertiesByName[key] as? RelationshipDescription else { return false }
     if isUnfilled { return true }
-    return relationship.isToMany && slots[relationship.slot] == .unresolved
+    return relationship.isToMany && content[relationship.slot] == .unresolved
   }
 
   /// The IDs of the objects that a relationship holds, in its order if it has one, without making objects; empty for a name
@@ -79,10 +79,10 @@ extension ManagedObject {
   /// the entity has no such property. Source: `primitiveValue(forKey:)` of Core Data.
   public final func primitiveValue(forKey key: String) -> Value? {
     confinement.check()
-    guard let property = entity.propertiesByName[key], !isUnfilled, slots[property.slot] != .unresolved else {
+    guard let property = entity.propertiesByName[key], !isUnfilled, content[property.slot] != .unresolved else {
       return nil
     }
-    return slots[property.slot]
+    return content[property.slot]
   }
 
   /// Sets the property called `key` without recording a change: it isn't announced, can't be undone, and a save writes it only
@@ -99,7 +99,7 @@ extension ManagedObject {
     }
     let new = try primitive(value, for: property)
     if isUnfilled { confinement.context?.fulfill(self) }
-    guard slots[property.slot] != new else { return }
+    guard content[property.slot] != new else { return }
     // The stored values are kept, because a later change is compared with them.
     if state == .clean, committed.isEmpty, !property.isTransient { committed = slots }
     slots[property.slot] = new

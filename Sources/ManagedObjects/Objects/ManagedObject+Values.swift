@@ -15,23 +15,21 @@ extension ManagedObject {
   public final func value(at slot: Int) -> Value {
     confinement.check()
     if isUnfilled { fill(slot) }
-    return slots[slot]
+    return content[slot]
   }
 
   /// The integer in a slot, nil when it holds none: ``value(at:)`` without copying a value of any kind.
   public final func integer(at slot: Int) -> Int64? {
     confinement.check()
     if isUnfilled { fill(slot) }
-    guard case .int(let number) = slots[slot] else { return nil }
-    return number
+    return content.integer(slot)
   }
 
   /// The floating-point number in a slot, nil when it holds none.
   public final func double(at slot: Int) -> Double? {
     confinement.check()
     if isUnfilled { fill(slot) }
-    guard case .double(let number) = slots[slot] else { return nil }
-    return number
+    return content.double(slot)
   }
 
   /// Sets the attribute in a slot. An equal value is no change.
@@ -40,7 +38,7 @@ extension ManagedObject {
   public final func setValue(_ value: Value, at slot: Int) {
     confinement.check()
     if isUnfilled { fill() }
-    if slots[slot].isSame(as: value) { return }
+    if content.holds(value, in: slot) { return }
     willChange()
     slots[slot] = value
   }
@@ -161,24 +159,12 @@ extension ManagedObject {
 
   /// Reads the row unless this slot has been read, as some slots of a partial fault have.
   private final func fill(_ slot: Int) {
-    guard case .unresolved = slots[slot] else { return }
+    guard case .unresolved = content[slot] else { return }
     if let probe = confinement.probe { probe.note(slot) } else { fill() }
   }
 }
 
 extension Value {
-  /// The result of `==`, without a call for plain values.
-  @inline(__always)
-  fileprivate func isSame(as other: Value) -> Bool {
-    switch (self, other) {
-    case (.int(let a), .int(let b)): return a == b
-    case (.double(let a), .double(let b)): return a == b
-    case (.bool(let a), .bool(let b)): return a == b
-    case (.null, .null): return true
-    default: return self == other
-    }
-  }
-
   /// Whether an attribute of `type` can hold it.
   package func fits(_ type: AttributeType) -> Bool {
     switch (self, type) {

@@ -63,7 +63,7 @@ open class ManagedObject {
   /// The queue rule of the context, with the context behind it.
   package final let confinement: QueueConfinement
   // Only one queue touches them, and no access lasts while another begins, so the compiler needn't check that at run time.
-  @exclusivity(unchecked) package final var slots: ContiguousArray<Value>
+  @exclusivity(unchecked) final var content: RowValues
   @exclusivity(unchecked) package final var state: State
   /// Whether the values haven't been read.
   @exclusivity(unchecked) package final var isUnfilled: Bool
@@ -87,6 +87,17 @@ open class ManagedObject {
   @exclusivity(unchecked) package final var committed: ContiguousArray<Value> = []
   @exclusivity(unchecked) package final var id: ManagedObjectID
 
+  /// The values as an array, which they become if a fetch has packed them.
+  package final var slots: ContiguousArray<Value> {
+    @inline(__always)
+    _read {
+      content.unpack()
+      yield content.all
+    }
+    @inline(__always)
+    _modify { yield &content.all }
+  }
+
   /// Called by the context, for a new object or for one of the store.
   ///
   /// A subclass inherits it and doesn't call it: objects come from
@@ -95,7 +106,7 @@ open class ManagedObject {
   public required init(_ place: ObjectPlace) {
     confinement = place.confinement
     id = place.id
-    slots = place.values
+    content = place.content
     state = place.state
     isUnfilled = place.isFault
     latestSave = place.latestSave
@@ -248,7 +259,7 @@ open class ManagedObject {
 public struct ObjectPlace {
   let confinement: QueueConfinement
   let id: ManagedObjectID
-  let values: ContiguousArray<Value>
+  let content: RowValues
   let state: ManagedObject.State
   let isFault: Bool
   var latestSave = Int64.max

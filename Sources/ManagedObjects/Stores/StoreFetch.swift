@@ -6,14 +6,23 @@
 public struct StoreRow: Sendable {
   /// The object's permanent ID. Of a row that is to be inserted it may be temporary.
   public var id: ManagedObjectID
+  /// The values as they were read.
+  package var content: RowValues
+
   /// The values by slot.
-  public var values: ContiguousArray<Value>
+  public var values: ContiguousArray<Value> {
+    get { content.all }
+    _modify { yield &content.all }
+  }
 
   /// A row.
-  @inlinable
   public init(id: ManagedObjectID, values: ContiguousArray<Value>) {
+    self.init(id: id, content: RowValues(values))
+  }
+
+  package init(id: ManagedObjectID, content: RowValues) {
     self.id = id
-    self.values = values
+    self.content = content
   }
 }
 

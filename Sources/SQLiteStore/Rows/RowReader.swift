@@ -27,11 +27,21 @@ struct RowReader: Sendable {
     let sources: UnsafeBufferPointer<Source>
     /// The kind of each slot's column, for those that aren't of the frequent kinds.
     let kinds: ContiguousArray<ColumnKind?>
+    /// How rows are packed.
+    let packing: RowBlockLayout
 
     init(_ layout: RowLayout, _ places: [Int: (index: Int32, kind: ColumnKind)], isPartial: Bool) {
       scope = layout.scope
       let slots = layout.blank.indices
       kinds = ContiguousArray(slots.map { places[$0]?.kind })
+      packing = RowBlockLayout(
+        slots.map { slot in
+          switch places[slot]?.kind {
+          case .integer, .real, nil: .plain
+          case .reference(let scope): .reference(scope)
+          case .text, .number, .boolean, .isoDate, .unixDate, .decimal, .blob, .uuid, .uri: .other
+          }
+        })
       let sources = UnsafeMutableBufferPointer<Source>.allocate(capacity: slots.count)
       _ = sources.initialize(
         from: slots.map { slot in
@@ -58,6 +68,15 @@ struct RowReader: Sendable {
       values.reserveCapacity(sources.count)
       for slot in sources.indices { values.append(RowReader.value(statement, slot, sources[slot], self)) }
       return StoreRow(id: ManagedObjectID(scope: scope, number: sqlite3_column_int64(statement, 0)), values: values)
+    }
+
+    /// The statement's current row, packed.
+    @inline(__always)
+    func pack(_ statement: OpaquePointer, _ packer: inout RowPacker) -> StoreRow {
+      let row = packer.next()
+      for slot in sources.indices { RowReader.pack(statement, slot, sources[slot], self, row) }
+      return StoreRow(
+        id: ManagedObjectID(scope: scope, number: sqlite3_column_int64(statement, 0)), content: row.content)
     }
   }
 
@@ -107,8 +126,9 @@ struct RowReader: Sendable {
     var code = sqlite3_step(statement)
     // Looked up once: copying a reference for each row costs as much as reading two values.
     if let only {
+      var packer = RowPacker(only.packing)
       while code == SQLITE_ROW {
-        take(only.read(statement))
+        take(only.pack(statement, &packer))
         code = sqlite3_step(statement)
       }
     } else {
@@ -149,6 +169,32 @@ struct RowReader: Sendable {
     case .other: return shape.kinds[slot].map { value(statement, source.index, $0) } ?? .null
     case .null: return .null
     case .unresolved: return .unresolved
+    }
+  }
+
+  /// Puts a value of the statement's current row into a packed one.
+  @inline(__always)
+  private static func pack(
+    _ statement: OpaquePointer, _ slot: Int, _ source: Source, _ shape: Shape, _ row: PackedRowWriter
+  ) {
+    switch source.code {
+    case .integer:
+      let number = sqlite3_column_int64(statement, source.index)
+      if number == 0, isNull(statement, source.index) { return row.setNull(slot) }
+      row.set(slot, integer: number)
+    case .reference:
+      let number = sqlite3_column_int64(statement, source.index)
+      if number == 0, isNull(statement, source.index) { return row.setNull(slot) }
+      row.set(slot, reference: number)
+    case .real:
+      let number = sqlite3_column_double(statement, source.index)
+      if number == 0, isNull(statement, source.index) { return row.setNull(slot) }
+      row.set(slot, real: number)
+    case .text, .other:
+      if isNull(statement, source.index) { return row.setNull(slot) }
+      row.set(slot, other: value(statement, slot, source, shape))
+    case .null: row.setNull(slot)
+    case .unresolved: row.setUnresolved(slot)
     }
   }
 

@@ -62,7 +62,7 @@ final class FetchCache {
 /// Rows as they were last read, with the time, for faults that may be filled without reading the store again.
 private struct RowCache {
   private struct Entry {
-    let values: ContiguousArray<Value>
+    let content: RowValues
     let time: ContinuousClock.Instant
   }
 
@@ -78,13 +78,13 @@ private struct RowCache {
   mutating func note(_ row: StoreRow) {
     if interval == 0 { return }
     if entries.count >= limit { forgetStale() }
-    entries[row.id] = Entry(values: row.values, time: .now)
+    entries[row.id] = Entry(content: row.content, time: .now)
   }
 
   /// The row, if it is fresh enough.
   func row(_ id: ManagedObjectID) -> StoreRow? {
     guard interval != 0, let entry = entries[id], isFresh(entry) else { return nil }
-    return StoreRow(id: id, values: entry.values)
+    return StoreRow(id: id, content: entry.content)
   }
 
   mutating func forget(_ id: ManagedObjectID) {

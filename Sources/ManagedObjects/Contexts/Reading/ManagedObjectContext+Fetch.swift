@@ -205,7 +205,7 @@ extension ManagedObject {
   /// The object as a row for a child context.
   var row: StoreRow {
     if isUnfilled { confinement.context?.fulfill(self) }
-    return StoreRow(id: id, values: slots)
+    return StoreRow(id: id, content: content)
   }
 }
 

@@ -157,7 +157,7 @@ extension ManagedObjectContext {
   }
 
   private func fill(_ object: ManagedObject, from row: StoreRow) {
-    object.slots = row.values
+    object.content = row.content
     object.isUnfilled = false
     object.era = registry.era
     if object.state == .deleted { object.committed = row.values }

@@ -11,7 +11,9 @@ final class ObjectMaker {
   private let notesRows: Bool
   /// Whether the first row has yet to arrive. Before it, objects take the IDs that the parent may have given them while it was
   /// read, because the rows have those.
-  private var awaitsIDs: Bool
+  private var awaitsRows = true
+  /// The number of the latest save that the rows have seen, once they arrive.
+  private var latestSave = Int64.max
   @exclusivity(unchecked) private var objects: [ManagedObject] = []
   /// The objects that have been filled now, where not all of them have.
   private var awakening: [ManagedObject] = []
@@ -29,17 +31,13 @@ final class ObjectMaker {
     refreshes = fetch?.refreshesObjects == true && fetch?.slots == nil
     isEmpty = fetch != nil && context.registry.count == 0
     notesRows = fetch?.slots == nil && context.fetchCache.keepsRows
-    awaitsIDs = context.promotions != nil
     context.registry.prepare(for: count)
     objects.reserveCapacity(count)
   }
 
   func take(_ row: consuming StoreRow) {
     let entity = row.id.scope.entity
-    if awaitsIDs {
-      context.takePromotedIDs()
-      awaitsIDs = false
-    }
+    if awaitsRows { beginRows() }
     if notesRows { context.fetchCache.note(row) }
     if !isEmpty, let (known, isAlone) = context.registry.objectAlone(with: row.id) {
       objects.append(known)
@@ -52,11 +50,17 @@ final class ObjectMaker {
     }
     let object = entity.objectClass.init(
       ObjectPlace(
-        confinement: context.confinement, id: row.id, values: row.values, state: .clean, isFault: isPartial,
-        latestSave: context.rowSource.latestSave, era: era))
+        confinement: context.confinement, id: row.id, content: row.content, state: .clean, isFault: isPartial,
+        latestSave: latestSave, era: era))
     context.registry.addRead(object)
     objects.append(object)
     if !isEmpty, !isPartial, entity.hasOwnClass { awakening.append(object) }
+  }
+
+  private func beginRows() {
+    context.takePromotedIDs()
+    latestSave = context.rowSource.latestSave
+    awaitsRows = false
   }
 
   /// The objects, in the order of the rows.
@@ -175,7 +179,7 @@ extension ManagedObjectContext {
   fileprivate func take(_ row: StoreRow, into object: ManagedObject, _ isAlone: Bool, isPartial: Bool) -> Bool {
     // Only the registry holds it: its values may be old, and nothing can notice that they change.
     if object.isUnfilled || (isAlone && object.state == .clean && !isPartial) {
-      object.slots = row.values
+      object.content = row.content
       object.isUnfilled = isPartial
       object.latestSave = rowSource.latestSave
       object.era = registry.era

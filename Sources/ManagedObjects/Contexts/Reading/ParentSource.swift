@@ -35,7 +35,7 @@ struct ParentSource: ObjectSource {
       return try ids.compactMap { id in
         do {
           let object = try parent.existingObject(with: id)
-          return object.state == .deleted ? nil : detached(StoreRow(id: object.id, values: object.slots))
+          return object.state == .deleted ? nil : detached(object.row)
         } catch ManagedObjectError.objectNotFound {
           return nil
         }

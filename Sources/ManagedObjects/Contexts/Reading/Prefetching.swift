@@ -52,7 +52,7 @@ extension ManagedObjectContext {
     try fill(owners.lazy.filter(\.isUnfilled).map(\.id))
     guard relationship.isToMany else {
       let ids = owners.compactMap { owner in
-        if case .object(let id) = owner.slots[relationship.slot] { return id }
+        if case .object(let id) = owner.content[relationship.slot] { return id }
         return nil
       }
       return try objects(ids)
@@ -117,7 +117,7 @@ extension ManagedObjectContext {
       for relationship in route {
         var targets: Set<ManagedObjectID> = []
         for object in level where !object.isUnfilled {
-          if case .object(let id) = object.slots[relationship.slot] { targets.insert(id) }
+          if case .object(let id) = object.content[relationship.slot] { targets.insert(id) }
         }
         let unread = targets.filter { registeredObject(for: $0)?.isUnfilled ?? true }
         held += unread.compactMap { rows[$0] }.map { self.object(from: $0, isMerged: true) }

@@ -37,7 +37,8 @@ final class KeyPathProbe {
     let id = ManagedObjectID(scope: scope, number: 0)
     let values = ContiguousArray(repeating: Value.unresolved, count: names.count + 64)
     return (
-      type.init(ObjectPlace(confinement: confinement, id: id, values: values, state: .detached, isFault: true)),
+      type.init(
+        ObjectPlace(confinement: confinement, id: id, content: RowValues(values), state: .detached, isFault: true)),
       confinement
     )
   }
