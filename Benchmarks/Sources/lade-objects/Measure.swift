@@ -25,6 +25,19 @@ func measureFetches(_ file: String, _ timings: inout Timings) throws {
   }
 }
 
+/// Fetches every item several times, and prints how long each took.
+func repeatFetch(_ file: String, times: Int) throws {
+  let coordinator = try Items.coordinator(file)
+  for _ in 0..<times {
+    var timings = Timings()
+    try timings.measure("fetch") {
+      let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+      return Int64(try context.fetch(FetchRequest<Item>(entityName: "Item")).count)
+    }
+    print(timings.values["fetch"].map { $0 * 1000 } ?? 0)
+  }
+}
+
 /// Inserts 50,000 items in one save.
 func measureInsert(_ file: String, _ timings: inout Timings) throws {
   let context = ManagedObjectContext(.confinement, coordinator: try Items.coordinator(file))

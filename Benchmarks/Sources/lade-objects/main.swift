@@ -1,7 +1,9 @@
 // lade-objects prepare FILE COUNT
 // lade-objects measure FILE WORK-FOLDER
+// lade-objects fetch FILE TIMES
 //
-// The object layer's side of `bench objects`: prints the seconds of each piece of work as JSON.
+// `fetch` is for a profiler: it fetches every item again and again, each time in a context of its own, and prints the
+// milliseconds of each. The object layer's side of `bench objects`: prints the seconds of each piece of work as JSON.
 
 import BenchSupport
 import Foundation
@@ -18,8 +20,10 @@ do {
     try measureInsert(arguments[3] + "/items.sqlite", &timings)
     try measureContexts(arguments[2], &timings)
     try timings.report()
+  case (4, "fetch"): try repeatFetch(arguments[2], times: Int(arguments[3]) ?? 1)
   default:
-    FileHandle.standardError.write(Data("usage: lade-objects prepare FILE COUNT | measure FILE FOLDER\n".utf8))
+    let usage = "usage: lade-objects prepare FILE COUNT | measure FILE FOLDER | fetch FILE TIMES\n"
+    FileHandle.standardError.write(Data(usage.utf8))
     exit(64)
   }
 } catch {

@@ -96,14 +96,16 @@ package final class RowBlockLayout: Sendable {
 }
 
 /// The memory of one row in its block: the number of its slots, the kind of each value, and then a word for each.
-@usableFromInline
-struct PackedRow: @unchecked Sendable {
+package struct PackedRow: @unchecked Sendable {
   // Sendable: as its block.
 
   /// How a word is to be read.
-  @usableFromInline
-  enum Kind: UInt8 {
-    case null, unresolved, integer, real, reference
+  package enum Kind: UInt8 {
+    case null, unresolved, integer
+    /// The word is a double's bit pattern.
+    case real
+    /// The word is the number of an object, whose scope the layout has.
+    case reference
     /// The word is the address of the value.
     case other
   }
@@ -126,8 +128,10 @@ struct PackedRow: @unchecked Sendable {
   @inline(__always)
   var slots: Int { Int(start.load(as: UInt32.self)) }
 
-  fileprivate var kinds: UnsafeMutableRawPointer { start + Self.offsetOfKinds }
-  fileprivate var words: UnsafeMutableRawPointer { start + Self.offsetOfWords(slots) }
+  fileprivate var kinds: UnsafeMutablePointer<Kind> { (start + Self.offsetOfKinds).assumingMemoryBound(to: Kind.self) }
+  fileprivate var words: UnsafeMutablePointer<Int64> {
+    (start + Self.offsetOfWords(slots)).assumingMemoryBound(to: Int64.self)
+  }
 
   /// The kind and the word of a slot.
   @inline(__always)
@@ -168,9 +172,11 @@ package struct RowPacker {
 package struct PackedRowWriter {
   private let block: RowBlock
   private let row: PackedRow
-  // Inlined at its uses, which are for each value of each row.
-  @usableFromInline let kinds: UnsafeMutableRawPointer
-  @usableFromInline let words: UnsafeMutableRawPointer
+  // Not functions, because those of another module aren't inlined for each value of each row.
+  /// The kind of each slot's word.
+  package let kinds: UnsafeMutablePointer<PackedRow.Kind>
+  /// The word of each slot that isn't null or unresolved.
+  package let words: UnsafeMutablePointer<Int64>
 
   fileprivate init(_ block: RowBlock, _ row: PackedRow) {
     self.block = block
@@ -182,28 +188,9 @@ package struct PackedRowWriter {
   /// The row, when each slot has been set.
   package var content: RowValues { RowValues(block, row) }
 
-  @inlinable @inline(__always)
-  package func setNull(_ slot: Int) { set(slot, .null, 0) }
-
-  @inlinable @inline(__always)
-  package func setUnresolved(_ slot: Int) { set(slot, .unresolved, 0) }
-
-  @inlinable @inline(__always)
-  package func set(_ slot: Int, integer: Int64) { set(slot, .integer, integer) }
-
-  @inlinable @inline(__always)
-  package func set(_ slot: Int, real: Double) { set(slot, .real, Int64(bitPattern: real.bitPattern)) }
-
-  /// Sets an object, of the scope that the layout has for the slot.
-  @inlinable @inline(__always)
-  package func set(_ slot: Int, reference number: Int64) { set(slot, .reference, number) }
-
   /// Sets a value of a slot that the layout calls other.
-  package func set(_ slot: Int, other value: consuming Value) { set(slot, .other, block.add(value)) }
-
-  @inlinable @inline(__always)
-  func set(_ slot: Int, _ kind: PackedRow.Kind, _ word: Int64) {
-    kinds.storeBytes(of: kind, toByteOffset: slot, as: PackedRow.Kind.self)
-    words.storeBytes(of: word, toByteOffset: slot * MemoryLayout<Int64>.stride, as: Int64.self)
+  package func set(_ slot: Int, other value: consuming Value) {
+    kinds[slot] = .other
+    words[slot] = block.add(value)
   }
 }

@@ -178,23 +178,22 @@ struct RowReader: Sendable {
     _ statement: OpaquePointer, _ slot: Int, _ source: Source, _ shape: Shape, _ row: PackedRowWriter
   ) {
     switch source.code {
-    case .integer:
+    case .integer, .reference:
+      // NULL reads as 0, so only a 0 needs a second look.
       let number = sqlite3_column_int64(statement, source.index)
-      if number == 0, isNull(statement, source.index) { return row.setNull(slot) }
-      row.set(slot, integer: number)
-    case .reference:
-      let number = sqlite3_column_int64(statement, source.index)
-      if number == 0, isNull(statement, source.index) { return row.setNull(slot) }
-      row.set(slot, reference: number)
+      if number == 0, isNull(statement, source.index) { return row.kinds[slot] = .null }
+      row.words[slot] = number
+      row.kinds[slot] = source.code == .integer ? .integer : .reference
     case .real:
       let number = sqlite3_column_double(statement, source.index)
-      if number == 0, isNull(statement, source.index) { return row.setNull(slot) }
-      row.set(slot, real: number)
+      if number == 0, isNull(statement, source.index) { return row.kinds[slot] = .null }
+      row.words[slot] = Int64(bitPattern: number.bitPattern)
+      row.kinds[slot] = .real
     case .text, .other:
-      if isNull(statement, source.index) { return row.setNull(slot) }
+      if isNull(statement, source.index) { return row.kinds[slot] = .null }
       row.set(slot, other: value(statement, slot, source, shape))
-    case .null: row.setNull(slot)
-    case .unresolved: row.setUnresolved(slot)
+    case .null: row.kinds[slot] = .null
+    case .unresolved: row.kinds[slot] = .unresolved
     }
   }
 

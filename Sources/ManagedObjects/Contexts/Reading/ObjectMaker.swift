@@ -2,21 +2,30 @@ import Spelling
 
 /// Makes objects of a context from the rows of one fetch, which arrive one by one.
 final class ObjectMaker {
+  // Used for each row, and no access lasts while another begins: the compiler needn't check that at run time.
   private let context: ManagedObjectContext
-  private let fetch: StoreFetch?
+  private let registry: ObjectRegistry
+  private let confinement: QueueConfinement
   private let isPartial: Bool
   private let era: UInt16
   /// Whether the context had no objects before. No two rows of a fetch are the same, so nothing needs to be looked up then.
   private let isEmpty: Bool
+  /// Whether the registry keeps the objects in order, because only this fetch registers any.
+  private let isOnlyReader: Bool
   private let notesRows: Bool
   /// Whether the first row has yet to arrive. Before it, objects take the IDs that the parent may have given them while it was
   /// read, because the rows have those.
-  private var awaitsRows = true
+  @exclusivity(unchecked) private var awaitsRows = true
   /// The number of the latest save that the rows have seen, once they arrive.
-  private var latestSave = Int64.max
+  @exclusivity(unchecked) private var latestSave = Int64.max
+  /// The entity of the last row, and its class.
+  @exclusivity(unchecked) private var entity: EntityDescription?
+  @exclusivity(unchecked) private var objectClass: ManagedObject.Type = ManagedObject.self
+  @exclusivity(unchecked) private var hasOwnClass = false
+  /// The objects so far, unless the registry keeps them.
   @exclusivity(unchecked) private var objects: [ManagedObject] = []
   /// The objects that have been filled now, where not all of them have.
-  private var awakening: [ManagedObject] = []
+  @exclusivity(unchecked) private var awakening: [ManagedObject] = []
   /// Whether objects that have values take on those of their rows. They do so once all rows are there, because that may read
   /// the store.
   private let refreshes: Bool
@@ -24,37 +33,43 @@ final class ObjectMaker {
 
   init(_ context: ManagedObjectContext, _ fetch: StoreFetch?, count: Int = 0) {
     self.context = context
-    self.fetch = fetch
+    registry = context.registry
+    confinement = context.confinement
     isPartial = fetch?.slots != nil
-    context.registry.noteVersion(context.sourceVersion)
-    era = context.registry.era
+    registry.noteVersion(context.sourceVersion)
+    era = registry.era
     refreshes = fetch?.refreshesObjects == true && fetch?.slots == nil
-    isEmpty = fetch != nil && context.registry.count == 0
+    isEmpty = fetch != nil && registry.count == 0
+    isOnlyReader = isEmpty && context.parent == nil
     notesRows = fetch?.slots == nil && context.fetchCache.keepsRows
-    context.registry.prepare(for: count)
-    objects.reserveCapacity(count)
+    registry.prepare(for: count)
+    if isOnlyReader { registry.beginReading() } else { objects.reserveCapacity(count) }
   }
 
   func take(_ row: consuming StoreRow) {
-    let entity = row.id.scope.entity
     if awaitsRows { beginRows() }
+    if row.id.scope.entity !== entity { beginEntity(row.id.scope.entity) }
     if notesRows { context.fetchCache.note(row) }
-    if !isEmpty, let (known, isAlone) = context.registry.objectAlone(with: row.id) {
-      objects.append(known)
-      guard context.take(row, into: known, isAlone, isPartial: isPartial) else {
-        if refreshes { refetched.append((row, known)) }
-        return
-      }
-      if !isPartial, entity.hasOwnClass { awakening.append(known) }
-      return
+    if !isEmpty, let (known, isAlone) = registry.objectAlone(with: row.id) {
+      return take(row, into: known, isAlone)
     }
-    let object = entity.objectClass.init(
+    let object = objectClass.init(
       ObjectPlace(
-        confinement: context.confinement, id: row.id, content: row.content, state: .clean, isFault: isPartial,
+        confinement: confinement, id: row.id, content: row.content, state: .clean, isFault: isPartial,
         latestSave: latestSave, era: era))
-    context.registry.addRead(object)
+    registry.addRead(object)
+    if isOnlyReader { return }
     objects.append(object)
-    if !isEmpty, !isPartial, entity.hasOwnClass { awakening.append(object) }
+    if !isEmpty, !isPartial, hasOwnClass { awakening.append(object) }
+  }
+
+  private func take(_ row: StoreRow, into known: ManagedObject, _ isAlone: Bool) {
+    objects.append(known)
+    if context.take(row, into: known, isAlone, isPartial: isPartial) {
+      if !isPartial, hasOwnClass { awakening.append(known) }
+    } else if refreshes {
+      refetched.append((row, known))
+    }
   }
 
   private func beginRows() {
@@ -63,8 +78,15 @@ final class ObjectMaker {
     awaitsRows = false
   }
 
-  /// The objects, in the order of the rows.
+  private func beginEntity(_ next: EntityDescription) {
+    entity = next
+    objectClass = next.objectClass
+    hasOwnClass = next.hasOwnClass
+  }
+
+  /// The objects, in the order of the rows. To be called once, even after an error.
   func finish() -> [ManagedObject] {
+    if isOnlyReader { objects = registry.endReading() }
     // Once all are there, because their callbacks may touch the context.
     for (row, object) in refetched where object.state == .clean || object.state == .updated {
       context.update(object, from: row)

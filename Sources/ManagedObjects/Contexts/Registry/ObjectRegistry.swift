@@ -7,7 +7,10 @@ final class ObjectRegistry {
   // Touched on the context's queue only, for each object of an import, and no access lasts while another begins: the
   // compiler needn't check that at run time.
   @exclusivity(unchecked) private var byID = ObjectTable()
-  @exclusivity(unchecked) private var latest: ContiguousArray<ManagedObject> = []
+  @exclusivity(unchecked) private var latest: [HeldObject] = []
+  /// How many of the first of the latest are in the table, too, because an object was looked up during a read.
+  @exclusivity(unchecked) private var indexed = 0
+  private var isReading = false
   @exclusivity(unchecked) private var limit = ObjectRegistry.smallestLimit
   /// The permanent IDs of objects that may still be asked for by a temporary one.
   private var permanentIDs = PermanentIDs()
@@ -26,14 +29,14 @@ final class ObjectRegistry {
   private var seenVersion: Int64 = 0
 
   /// The number of registered objects.
-  var count: Int { byID.count + latest.count }
+  var count: Int { byID.count + latest.count - indexed }
 
   /// Every registered object.
-  var objects: [ManagedObject] { byID.all + Array(latest) }
+  var objects: [ManagedObject] { byID.all + latest[indexed...].map(\.object) }
 
   /// The objects for which `isWanted` holds.
   func objects(_ isWanted: (ManagedObject) -> Bool) -> [ManagedObject] {
-    var found = latest.filter(isWanted).map { $0 }
+    var found = latest[indexed...].lazy.map(\.object).filter(isWanted)
     byID.forEach { if isWanted($0) { found.append($0) } }
     return found
   }
@@ -44,7 +47,7 @@ final class ObjectRegistry {
   func add(_ object: ManagedObject) {
     // The context's changes hold unsaved objects anyway; only objects that were read can be released.
     if count >= limit, object.state == .clean, !retainsObjects { releaseUnheld() }
-    latest.append(object)
+    latest.append(HeldObject(object))
   }
 
   /// Makes room for objects that are about to be read, so that ``addRead(_:)`` needn't look for some to release each time.
@@ -60,13 +63,30 @@ final class ObjectRegistry {
 
   /// Registers an object that was read, after ``prepare(for:)``.
   @inline(__always)
-  func addRead(_ object: ManagedObject) { latest.append(object) }
+  func addRead(_ object: ManagedObject) { latest.append(HeldObject(object)) }
+
+  /// Begins a read into an empty registry, which keeps the order of the objects.
+  func beginReading() { isReading = true }
+
+  /// Ends a read.
+  /// - Returns: the objects that were read, in order. They share the registry's memory.
+  func endReading() -> [ManagedObject] {
+    // Arrays of references and of structures with a single one have the same layout.
+    let read = unsafeBitCast(latest, to: [ManagedObject].self)
+    if indexed > 0 {
+      index()
+      latest = []
+      indexed = 0
+    }
+    isReading = false
+    return read
+  }
 
   // MARK: Looking up
 
   /// The object with that ID.
   func object(with id: ManagedObjectID) -> ManagedObject? {
-    if !latest.isEmpty { index() }
+    if latest.count > indexed { index() }
     return byID.object(with: id)
   }
 
@@ -78,7 +98,7 @@ final class ObjectRegistry {
 
   /// The object with that ID, and whether only this registry holds it.
   func objectAlone(with id: ManagedObjectID) -> (object: ManagedObject, isAlone: Bool)? {
-    if !latest.isEmpty { index() }
+    if latest.count > indexed { index() }
     return byID.objectAlone(with: id)
   }
 
@@ -133,7 +153,7 @@ final class ObjectRegistry {
       byID.remove(object.id)
       object.id = id
       object.isIndexed = false
-      latest.append(object)
+      latest.append(HeldObject(object))
     } else {
       object.id = id
     }
@@ -146,8 +166,8 @@ final class ObjectRegistry {
     var isAnyKnown = false
     if latest.count <= 4 * ids.count {
       // Looking at each of the latest is quicker than hashing them.
-      for object in latest where object.id.isTemporaryID {
-        guard let id = ids[object.id] else { continue }
+      latest.forEachUncounted { object in
+        guard object.id.isTemporaryID, let id = ids[object.id] else { return }
         object.id = id
         isAnyKnown = true
       }
@@ -168,7 +188,7 @@ final class ObjectRegistry {
 
   /// Removes an object.
   func remove(_ object: ManagedObject) {
-    if !latest.isEmpty { index() }
+    if latest.count > indexed { index() }
     byID.remove(object.id)
     object.isIndexed = false
   }
@@ -180,6 +200,7 @@ final class ObjectRegistry {
     defer {
       byID = ObjectTable()
       latest = []
+      indexed = 0
       limit = Self.smallestLimit
       permanentIDs = PermanentIDs()
     }
@@ -187,31 +208,35 @@ final class ObjectRegistry {
   }
 
   private func index() {
-    byID.reserve(latest.count)
-    latest.forEachUncounted { object in
+    byID.reserve(latest.count - indexed)
+    latest[indexed...].forEachUncounted { object in
       object.isIndexed = true
       byID.insert(object)
     }
-    latest.removeAll(keepingCapacity: latest.count < 4096)
+    if isReading {
+      indexed = latest.count
+    } else {
+      latest.removeAll(keepingCapacity: latest.count < 4096)
+    }
   }
 
   /// When there are many objects, detaches the saved ones that only the registry holds: what passes through a context on its
   /// way up isn't kept. Returns them.
   func trim() -> DetachedObjects {
     guard count >= limit, !retainsObjects else { return DetachedObjects([]) }
-    var dropped: ContiguousArray<ManagedObject> = []
+    var dropped: [HeldObject] = []
     // The latest aren't in the table yet, and most of them needn't be.
-    var kept: ContiguousArray<ManagedObject> = []
+    var kept: [HeldObject] = []
     for place in latest.indices {
-      let isAlone = isKnownUniquelyReferenced(&latest[place])
-      let object = latest[place]
+      let isAlone = isKnownUniquelyReferenced(&latest[place].object)
+      let object = latest[place].object
       guard isAlone, object.isForgettable else {
-        kept.append(object)
+        kept.append(HeldObject(object))
         continue
       }
       // A weak reference may still reach it for a moment.
       object.state = .detached
-      dropped.append(object)
+      dropped.append(HeldObject(object))
     }
     latest = kept
     if count >= limit { releaseUnheld() }
@@ -228,10 +253,10 @@ final class ObjectRegistry {
 /// Objects without a context, which may be released on any thread.
 package final class DetachedObjects: @unchecked Sendable {
   // Sendable: nothing reads or writes the objects any more, only their memory is freed.
-  private let objects: ContiguousArray<ManagedObject>
+  private let objects: [HeldObject]
   private let table: ObjectTable
 
-  init(_ objects: ContiguousArray<ManagedObject>, _ table: ObjectTable = ObjectTable()) {
+  init(_ objects: [HeldObject], _ table: ObjectTable = ObjectTable()) {
     self.objects = objects
     self.table = table
   }
@@ -240,10 +265,24 @@ package final class DetachedObjects: @unchecked Sendable {
   var count: Int { objects.count + table.count }
 }
 
-extension ContiguousArray where Element == ManagedObject {
+/// An object in a list. The standard library has ready-made code for arrays of references, which isn't inlined: appending one
+/// costs four calls. Arrays of this structure are specialised.
+struct HeldObject {
+  var object: ManagedObject
+
+  @inline(__always)
+  init(_ object: ManagedObject) { self.object = object }
+}
+
+extension Array where Element == HeldObject {
   /// Calls `body` with each object, without counting references, which would cost as much as the work itself. `body` must
   /// not change the array.
-  func forEachUncounted(_ body: (ManagedObject) -> Void) {
+  func forEachUncounted(_ body: (ManagedObject) -> Void) { self[...].forEachUncounted(body) }
+}
+
+extension ArraySlice where Element == HeldObject {
+  /// As that of the array.
+  fileprivate func forEachUncounted(_ body: (ManagedObject) -> Void) {
     withUnsafeBytes { bytes in
       for object in bytes.bindMemory(to: Unmanaged<ManagedObject>.self) { object._withUnsafeGuaranteedRef(body) }
     }
