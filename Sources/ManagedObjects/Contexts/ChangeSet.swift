@@ -18,6 +18,11 @@ final class ChangeSet {
   private var unpropagatedDeletions: ContiguousArray<ManagedObject> = []
   /// Objects that a merge has found deleted elsewhere, until the end of the event. No save writes them.
   private(set) var mergedDeletions: ContiguousArray<ManagedObject> = []
+  /// Rows that children have inserted and of which no objects have been made, because nothing here has asked for one. In the
+  /// order of their insertion, after the objects in ``insertions``.
+  private(set) var adoptedRows: [StoreRow] = []
+  /// Whether there are any.
+  @exclusivity(unchecked) private(set) var hasAdoptedRows = false
   /// Rows that the next save inserts without objects.
   private(set) var newRows: [NewRows] = []
   /// Whether an object in ``insertions`` has been deleted again.
@@ -39,8 +44,16 @@ final class ChangeSet {
 
   /// Whether there is anything to save.
   var isEmpty: Bool {
-    deletions.isEmpty && unsavedDeletions.isEmpty && newRows.isEmpty && !insertions.contains { $0.state == .inserted }
+    !hasAdoptedRows && deletions.isEmpty && unsavedDeletions.isEmpty && newRows.isEmpty
+      && !insertions.contains { $0.state == .inserted }
       && !updates.contains { $0.state == .updated }
+  }
+
+  /// Whether there is nothing but adopted rows.
+  var hasOnlyAdoptedRows: Bool {
+    hasAdoptedRows && insertions.isEmpty && updates.isEmpty && deletions.isEmpty && unsavedDeletions.isEmpty
+      && unpropagatedDeletions.isEmpty && mergedDeletions.isEmpty && newRows.isEmpty && assignments.isEmpty
+      && memberChanges.isEmpty
   }
 
   /// Whether an object of the entity's hierarchy may have changed.
@@ -145,6 +158,32 @@ final class ChangeSet {
 
   /// Records rows that have no objects.
   func insert(_ rows: NewRows) { newRows.append(rows) }
+
+  // MARK: Adopted rows
+
+  /// Records rows that a child has inserted.
+  func adopt(_ rows: [StoreRow]) {
+    if hasAdoptedRows { adoptedRows += rows } else { adoptedRows = rows }
+    hasAdoptedRows = !adoptedRows.isEmpty
+  }
+
+  /// Gives adopted rows their permanent IDs.
+  func renameAdoptedRows(_ ids: PermanentIDs) {
+    for place in adoptedRows.indices {
+      if let id = ids[adoptedRows[place].id] { adoptedRows[place].id = id }
+    }
+  }
+
+  /// Takes the adopted rows out: objects are made of them, or they have been saved.
+  func takeAdoptedRows() -> [StoreRow] {
+    defer {
+      adoptedRows = []
+      hasAdoptedRows = false
+    }
+    return adoptedRows
+  }
+
+  // MARK: Deletions
 
   /// Calls `apply` with each deleted object whose delete rules haven't been applied, including those that `apply` deletes.
   /// When it returns false, that object and the following ones wait for the next call.

@@ -125,6 +125,58 @@ extension ManagedObjectContext {
       confinement: confinement, id: row.id, content: row.content, state: state, isFault: isFault, era: registry.era)
   }
 
+  // MARK: Rows that children have inserted
+
+  /// The objects by ID. Those that children have inserted are among them: objects are made of their rows first.
+  var registry: ObjectRegistry {
+    @inline(__always) get {
+      if bareChangeSet.hasAdoptedRows { makeAdoptedObjects() }
+      return bareRegistry
+    }
+  }
+
+  /// The unsaved changes, with objects for all that children have inserted.
+  var changeSet: ChangeSet {
+    @inline(__always) get {
+      if bareChangeSet.hasAdoptedRows { makeAdoptedObjects() }
+      return bareChangeSet
+    }
+  }
+
+  /// Whether rows that a child inserts may go without objects, because nothing here can notice.
+  var adoptsRows: Bool {
+    undoManager == nil && !bareRegistry.retainsObjects && !notifier.hasObservers
+      && !(notifier.announcesInsertions && AnnouncedName.didChange.isWanted)
+  }
+
+  /// Takes rows that a child has inserted, without making objects of them.
+  ///
+  /// A context through which an import passes on its way to the store never looks at its objects. Whatever does look, by
+  /// ``registry`` or ``changeSet``, finds objects.
+  /// - Returns: false when objects are needed: classes, relationships, derived attributes and given numbers need them.
+  func adopt(_ rows: [StoreRow]) -> Bool {
+    guard adoptsRows, bareChangeSet.unsavedDeletions.isEmpty else { return false }
+    var last: EntityDescription?
+    for row in rows where row.id.scope.entity !== last || !row.id.isTemporaryID {
+      let entity = row.id.scope.entity
+      guard row.id.isTemporaryID, !entity.hasOwnClass, entity.relationships.isEmpty, entity.primaryKey == nil,
+        !entity.attributes.contains(where: \.isDerived)
+      else { return false }
+      last = entity
+    }
+    bareChangeSet.adopt(rows)
+    version.add(1, ordering: .relaxed)
+    return true
+  }
+
+  /// Makes objects of the rows that children have inserted.
+  func makeAdoptedObjects() {
+    let rows = bareChangeSet.takeAdoptedRows()
+    bareChangeSet.reserve(forInsertions: rows.count)
+    bareRegistry.reserve(rows.count)
+    for row in rows { adopt(row).isKnownToChildren = true }
+  }
+
   // MARK: Inserting rows without objects
 
   /// Inserts rows without making objects for them. The next ``saveValidated()`` writes them and announces them like objects:
@@ -239,7 +291,7 @@ extension ManagedObjectContext {
   /// Whether there is anything to save.
   public var hasChanges: Bool {
     confinement.check()
-    return !changeSet.isEmpty
+    return !bareChangeSet.isEmpty
   }
 
   /// The objects that the next save inserts, in the order of their insertion.

@@ -71,7 +71,7 @@ extension ManagedObjectContext {
 
   /// Lets objects go that a merge has found deleted elsewhere. They were announced as deleted when they were merged.
   private func releaseMergedDeletions() {
-    for object in changeSet.takeMergedDeletions() where object.state == .deleted {
+    for object in bareChangeSet.takeMergedDeletions() where object.state == .deleted {
       object.state = .detached
       registry.remove(object)
     }

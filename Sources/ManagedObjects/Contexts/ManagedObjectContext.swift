@@ -101,8 +101,9 @@ public final class ManagedObjectContext {
 
   // MARK: Touched on the context's queue
 
-  let registry = ObjectRegistry()
-  let changeSet = ChangeSet()
+  /// The parts that others reach by ``registry`` and ``changeSet``, for what adopted rows don't concern.
+  let bareRegistry = ObjectRegistry()
+  let bareChangeSet = ChangeSet()
   let notifier = ChangeNotifier()
   let rowSource: ContextSource
   let fetchCache = FetchCache()
@@ -158,6 +159,7 @@ public final class ManagedObjectContext {
     }
     set {
       confinement.check()
+      if bareChangeSet.hasAdoptedRows { makeAdoptedObjects() }
       undoRecorder.follow(newValue, self)
     }
   }
@@ -297,8 +299,8 @@ public final class ManagedObjectContext {
   }
 
   deinit {
-    changeSet.detachAll()
-    _ = registry.detachAll()
+    bareChangeSet.detachAll()
+    _ = bareRegistry.detachAll()
     confinement.context = nil
   }
 
@@ -361,7 +363,7 @@ public final class ManagedObjectContext {
         takePromotedIDs()
         return try block()
       }
-      if !isForChild { registry.beginEra() }
+      if !isForChild { bareRegistry.beginEra() }
       isInEvent = true
       defer {
         processPendingChanges()
@@ -399,7 +401,7 @@ public final class ManagedObjectContext {
     mergeQueue.mailbox.noteRead()
     rowSource.noteRead()
     // What is read now belongs to an era that has seen everything up to here.
-    registry.noteVersion(sourceVersion)
+    bareRegistry.noteVersion(sourceVersion)
     return rowSource.current
   }
 

@@ -196,7 +196,7 @@ extension ManagedObjectContext {
       for save in waiting {
         mergeChanges(fromContextDidSave: mergeQueue.withoutOverwrittenRows(save, in: self))
       }
-      merged?(registry.count)
+      merged?(bareRegistry.count)
       if mailbox.keepMerged(waiting) { DispatchQueue.global(qos: .utility).async { [mailbox] in mailbox.freeMerged() } }
     }
   }

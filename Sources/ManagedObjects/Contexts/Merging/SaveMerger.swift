@@ -5,7 +5,8 @@
 /// `slots`; `committed` always becomes what the store has now.
 struct SaveMerger {
   let context: ManagedObjectContext
-  private var registry: ObjectRegistry { context.registry }
+  // Other contexts' saves don't concern rows that this one has yet to save.
+  private var registry: ObjectRegistry { context.bareRegistry }
   private var notifier: ChangeNotifier { context.notifier }
 
   init(_ context: ManagedObjectContext) { self.context = context }

@@ -202,13 +202,13 @@ extension ManagedObjectContext {
   }
 
   private func rename(_ promoted: PermanentIDs) {
-    let isAnyKnown = registry.promote(promoted) { self.persistentStoreCoordinator.temporaryScope(of: $0) }
+    let isAnyKnown = bareRegistry.promote(promoted) { self.persistentStoreCoordinator.temporaryScope(of: $0) }
     if isAnyKnown, model.entities.contains(where: { !$0.relationships.isEmpty }) {
       replaceTemporaryIDs(promoted, in: registry.objects)
     }
     children.promote(promoted)
     // Objects that were only on their way up needn't be kept any more.
-    if isAnyKnown, !children.isEmpty { free(registry.trim()) }
+    if isAnyKnown, !children.isEmpty { free(bareRegistry.trim()) }
   }
 
   // MARK: Stale rows

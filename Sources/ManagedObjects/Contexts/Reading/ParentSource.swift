@@ -73,6 +73,9 @@ struct ParentSource: ObjectSource {
       let conflicts = conflicts(with: changes)
       try parent.throwDeferredError()
       guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
+      if changes.updated.isEmpty, changes.deleted.isEmpty, changes.assignments.isEmpty, parent.adopt(changes.inserted) {
+        return result(changes)
+      }
       parent.changeSet.assign(changes.assignments)
       // First the new objects, then the references to them.
       reserve(forInsertions: changes.inserted.count)
@@ -91,12 +94,16 @@ struct ParentSource: ObjectSource {
       }
       for row in changes.deleted { parent.delete(parent.object(with: row.id)) }
       try parent.throwDeferredError()
-      var result = StoreWriteResult(ids: changes.inserted.map(\.id))
-      result.number = parent.followers.lastNumber
-      // The parent delivers on this queue: what waits now precedes the child's save, and whatever comes later follows it.
-      mailbox.noteOwnSave()
-      return result
+      return result(changes)
     }
+  }
+
+  private func result(_ changes: StoreChanges) -> StoreWriteResult {
+    var result = StoreWriteResult(ids: changes.inserted.map(\.id))
+    result.number = parent.followers.lastNumber
+    // The parent delivers on this queue: what waits now precedes the child's save, and whatever comes later follows it.
+    mailbox.noteOwnSave()
+    return result
   }
 
   /// A child reads its sets itself, because the parent's other children may have changed them since.

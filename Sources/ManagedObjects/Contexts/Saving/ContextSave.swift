@@ -208,7 +208,7 @@ public struct ContextSave: Sendable {
   /// The save as a context's children see it: with the context's own values where it has changed, saved or merged since.
   func seen(by context: ManagedObjectContext) -> ContextSave {
     // A context that only hands saves on, as a main context without objects does, must not look at each row.
-    if context.registry.count == 0 { return self }
+    if context.bareRegistry.count == 0 { return self }
     var save = self
     var hidden: [StoreRow] = []
     save.updated = updated.compactMap { update in

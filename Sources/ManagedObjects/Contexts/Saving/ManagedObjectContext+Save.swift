@@ -31,7 +31,7 @@ extension ManagedObjectContext {
       try saveChanges(validating: validating)
       // Objects that were only on their way up are freed, now that nothing else holds them. A context without children is
       // reset after an import's save, and needn't examine its objects first.
-      if parent == nil, !children.isEmpty { free(registry.trim()) }
+      if parent == nil, !children.isEmpty { free(bareRegistry.trim()) }
     }
   }
 
@@ -43,6 +43,7 @@ extension ManagedObjectContext {
       processPendingChanges()
       return postEmptySave()
     }
+    if try saveAdoptedRows() { return }
     var save = try prepareSave(validating: validating)
     let result = try write(&save, validating: validating)
     finish(&save, result)
@@ -60,15 +61,23 @@ extension ManagedObjectContext {
     if model.hasOwnClasses { callbacks.didSave(save.inserted, save.updated, save.deleted) }
     for object in save.deleted { object.state = .detached }
     if parent == nil { DeleteRules(self).removeReferences(to: Set(save.changes.deleted.map(\.id))) }
-    let refreshed = SaveMerger(self).merge(result.refreshed, into: &save.changes)
-    var announced = ContextSave(context: self, save.changes, refreshed, result.savedRows)
+    announce(&save.changes, result, inserted: save.inserted, updated: save.updated, deleted: save.deleted)
+  }
+
+  /// Announces a save whose objects are marked as saved.
+  private func announce(
+    _ changes: inout StoreChanges, _ result: StoreWriteResult, inserted: ContiguousArray<ManagedObject>,
+    updated: ContiguousArray<ManagedObject>, deleted: ContiguousArray<ManagedObject>
+  ) {
+    let refreshed = SaveMerger(self).merge(result.refreshed, into: &changes)
+    var announced = ContextSave(context: self, changes, refreshed, result.savedRows)
     announced.number = result.number
     announced.historyToken = result.historyToken
     fetchCache.forgetRows(of: announced)
     if result.isInTransaction {
       keep(announced)
     } else {
-      postDidSave(announced, inserted: save.inserted, updated: save.updated, deleted: save.deleted)
+      postDidSave(announced, inserted: inserted, updated: updated, deleted: deleted)
     }
     if !refreshed.isEmpty { notifier.willProcess(ContextSave(context: self, StoreChanges(), refreshed)) }
     processPendingChanges()
@@ -211,7 +220,7 @@ extension ManagedObjectContext {
       do {
         let before = sourceVersion
         let result = try writing { try source.write(save.changes) }
-        if parent == nil { registry.noteOwnSave(before, after: sourceVersion) }
+        if parent == nil { bareRegistry.noteOwnSave(before, after: sourceVersion) }
         return result
       } catch let error as PartialWriteError {
         var part = save.part(error.changes)
@@ -272,6 +281,63 @@ extension ManagedObjectContext {
     }
     throw ManagedObjectError.unsettledChanges(
       attempts: Self.willSaveAttempts, objectIDs: asked.filter { $0.hasChanged(in: changeSet) }.map(\.object.id))
+  }
+
+  // MARK: Rows on their way up
+
+  /// Saves rows that children have inserted, without making objects of them.
+  ///
+  /// The children have validated them by the same model, and no class, observer or undo manager has a say. A child may read
+  /// while the store writes, which makes objects of them all; they are settled as others are.
+  /// - Returns: false when objects have to be saved: there are others, or there is a conflict for the merge policy to settle.
+  private func saveAdoptedRows() throws -> Bool {
+    guard bareChangeSet.hasOnlyAdoptedRows, adoptsRows, !announcesChanges || !AnnouncedName.didSave.isWanted,
+      parent != nil || persistentStoreCoordinator.persistentStores.count == 1
+    else { return false }
+    try throwDeferredError()
+    if readGate != nil { try giveAdoptedRowsPermanentIDs() }
+    var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
+    changes.inserted = bareChangeSet.adoptedRows
+    let before = sourceVersion
+    let result: StoreWriteResult
+    do {
+      result = try writing { try source.write(changes) }
+    } catch ManagedObjectError.constraintConflicts, ManagedObjectError.mergeConflicts {
+      return false
+    }
+    if parent == nil { bareRegistry.noteOwnSave(before, after: sourceVersion) }
+    guard bareChangeSet.hasAdoptedRows else {
+      var save = SaveRequest(inserted: changeSet.insertions, updated: [], deleted: [], changes: changes)
+      finish(&save, result)
+      return true
+    }
+    _ = bareChangeSet.takeAdoptedRows()
+    var renamed = PermanentIDs()
+    for (index, id) in result.ids.enumerated() where changes.inserted[index].id != id {
+      renamed[changes.inserted[index].id] = id
+      changes.inserted[index].id = id
+    }
+    notePromotion(renamed)
+    rowSource.advanceGeneration()
+    announce(&changes, result, inserted: [], updated: [], deleted: [])
+    return true
+  }
+
+  /// Gives rows that children have inserted their permanent IDs before they are written.
+  private func giveAdoptedRowsPermanentIDs() throws {
+    let rows = bareChangeSet.adoptedRows
+    guard rows.contains(where: \.id.isTemporaryID) else { return }
+    let ids = try source.permanentIDs(for: rows.map { $0.id.scope.entity }, in: [:])
+    var promoted = PermanentIDs()
+    for (row, id) in zip(rows, ids) where row.id.isTemporaryID { promoted[row.id] = id }
+    bareChangeSet.renameAdoptedRows(promoted)
+    notePromotion(promoted)
+  }
+
+  private func notePromotion(_ ids: PermanentIDs) {
+    if ids.isEmpty { return }
+    bareRegistry.note(ids)
+    children.promote(ids)
   }
 
   // MARK: Several writers
