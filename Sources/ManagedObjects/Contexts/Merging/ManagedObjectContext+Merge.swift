@@ -184,6 +184,13 @@ extension ManagedObjectContext {
     set { mailbox.pause = newValue }
   }
 
+  /// Whether anything can see what a merge changes: there are objects, observers, or contexts that merge what this one has
+  /// merged.
+  private var isSeen: Bool {
+    bareRegistry.count > 0 || notifier.hasObservers || !followers.isEmpty || AnnouncedName.didMergeIDs.isWanted
+      || AnnouncedName.didChange.isWanted
+  }
+
   /// Merges the saves that wait, unless the context is saving or merging: then they wait for the next event.
   @inline(__always)
   func mergeWaitingSaves() {
@@ -197,6 +204,7 @@ extension ManagedObjectContext {
         mergeChanges(fromContextDidSave: mergeQueue.withoutOverwrittenRows(save, in: self))
       }
       merged?(bareRegistry.count)
+      mailbox.noteSight(merged != nil || isSeen)
       if mailbox.keepMerged(waiting) { DispatchQueue.global(qos: .utility).async { [mailbox] in mailbox.freeMerged() } }
     }
   }
@@ -241,7 +249,7 @@ extension ContextQueue {
   }
 
   /// The shortest time between two automatic merges that nothing else causes: 0.05 s for a context of the main queue, 0 for
-  /// others. Safe from any thread.
+  /// others. It is twice as long while the context has no objects and nothing observes it. Safe from any thread.
   ///
   /// A save is merged at once when there was none for that long. Saves that follow quickly, as those of an import do, are
   /// merged together at the end of the interval, so that they don't keep the main queue busy. Waiting saves are merged

@@ -77,6 +77,8 @@ final class SaveMailbox: Sendable {
   private struct State {
     var saves: [ContextSave] = []
     var pause = Duration.zero
+    /// Whether nothing sees what a merge changes, so that it may wait longer.
+    var isUnseen = false
     /// Called after each merge.
     var listener: (@Sendable (SaveMerge) -> Void)?
     /// When the oldest of the saves arrived; known only while there is a listener.
@@ -139,7 +141,8 @@ final class SaveMailbox: Sendable {
       isWaiting.store(true, ordering: .releasing)
       if isScheduled { return nil }
       guard state.pause > .zero, let last = state.lastTime else { return .zero }
-      return max(.zero, state.pause - last.duration(to: .now))
+      let pause = state.isUnseen ? state.pause * 2 : state.pause
+      return max(.zero, pause - last.duration(to: .now))
     }
   }
 
@@ -180,6 +183,9 @@ final class SaveMailbox: Sendable {
       return state.merged
     }
   }
+
+  /// Notes whether anything can see what the next merge changes.
+  func noteSight(_ isSeen: Bool) { state.withLock { $0.isUnseen = !isSeen } }
 
   /// Whether nothing waits.
   @inline(__always)
