@@ -109,7 +109,8 @@ extension ManagedObjectContext {
     let object = adopt(StoreRow(id: row.id, values: defaults))
     object.awakeFromInsert()
     guard object.state == .inserted else { return object }
-    for slot in row.values.indices where row.values[slot] != defaults[slot] { object.slots[slot] = row.values[slot] }
+    let values = row.values
+    for slot in values.indices where values[slot] != defaults[slot] { object.slots[slot] = values[slot] }
     return object
   }
 

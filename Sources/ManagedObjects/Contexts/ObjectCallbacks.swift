@@ -33,7 +33,7 @@ final class ObjectCallbacks {
     let wasAwakening = isAwakening
     isAwakening = true
     defer { isAwakening = wasAwakening }
-    for object in objects {
+    objects.forEachUncounted { object in
       object.awakeFromFetch()
       object.settleAfterAwakening()
     }

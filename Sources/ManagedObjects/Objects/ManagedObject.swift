@@ -92,7 +92,7 @@ open class ManagedObject {
     @inline(__always)
     _read {
       content.unpack()
-      yield content.all
+      yield content.array
     }
     @inline(__always)
     _modify { yield &content.all }

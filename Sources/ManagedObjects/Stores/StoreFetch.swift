@@ -11,7 +11,7 @@ public struct StoreRow: Sendable {
 
   /// The values by slot.
   public var values: ContiguousArray<Value> {
-    get { content.all }
+    _read { yield content.all }
     _modify { yield &content.all }
   }
 

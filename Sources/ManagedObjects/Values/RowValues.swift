@@ -1,6 +1,7 @@
 /// The values of one row by slot: where a fetch has put them, until they change or somebody wants them as an array.
 package struct RowValues: Sendable {
-  private var array: ContiguousArray<Value>
+  /// The values, unless they are packed: see ``unpack()``. The others of this type's users take ``all``.
+  private(set) var array: ContiguousArray<Value>
   /// Keeps `row` in memory.
   private var block: RowBlock?
   private var row: PackedRow?
@@ -59,18 +60,16 @@ package struct RowValues: Sendable {
 
   /// The values as an array. Those of a fetch are copied for each call, unless ``unpack()`` has been called.
   package var all: ContiguousArray<Value> {
+    @inline(__always)
     _read {
       if row == nil { yield array } else { yield unpacked() }
     }
+    @inline(__always)
     _modify {
       unpack()
       yield &array
     }
   }
-
-  /// Whether ``all`` is an array already.
-  @inline(__always)
-  var isArray: Bool { row == nil }
 
   /// Makes an array of the values.
   @inline(__always)
@@ -78,6 +77,7 @@ package struct RowValues: Sendable {
     if row != nil { self = RowValues(unpacked()) }
   }
 
+  @inline(never)
   private func unpacked() -> ContiguousArray<Value> {
     guard let row, let block else { return array }
     var values = ContiguousArray<Value>()

@@ -282,9 +282,18 @@ extension Array where Element == HeldObject {
 
 extension ArraySlice where Element == HeldObject {
   /// As that of the array.
-  fileprivate func forEachUncounted(_ body: (ManagedObject) -> Void) {
-    withUnsafeBytes { bytes in
-      for object in bytes.bindMemory(to: Unmanaged<ManagedObject>.self) { object._withUnsafeGuaranteedRef(body) }
-    }
+  fileprivate func forEachUncounted(_ body: (ManagedObject) -> Void) { withUnsafeBytes { $0.forEachObject(body) } }
+}
+
+extension Array where Element == ManagedObject {
+  /// Calls `body` with each object, without counting references. The caller holds the array until it returns.
+  func forEachUncounted(_ body: (ManagedObject) -> Void) { withUnsafeBytes { $0.forEachObject(body) } }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Calls `body` with each of the objects that these are references to.
+  @inline(__always)
+  fileprivate func forEachObject(_ body: (ManagedObject) -> Void) {
+    for object in bindMemory(to: Unmanaged<ManagedObject>.self) { object._withUnsafeGuaranteedRef(body) }
   }
 }

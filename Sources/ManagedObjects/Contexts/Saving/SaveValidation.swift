@@ -77,7 +77,7 @@ struct SaveValidation {
   func checkProperties(of object: ManagedObject, into failures: inout [ValidationFailure]) {
     if object.entity.validatesValues {
       for property in object.entity.properties {
-        let value = object.slots[property.slot]
+        let value = object.content[property.slot]
         if case .unresolved = value { continue }
         callbacks.collect(of: object, property.name, into: &failures) {
           var replaced = value
