@@ -167,11 +167,27 @@ final class ChangeSet {
     hasAdoptedRows = !adoptedRows.isEmpty
   }
 
-  /// Gives adopted rows their permanent IDs.
-  func renameAdoptedRows(_ ids: PermanentIDs) {
-    for place in adoptedRows.indices {
-      if let id = ids[adoptedRows[place].id] { adoptedRows[place].id = id }
+  /// The entities of the adopted rows that have temporary IDs.
+  var entitiesOfNewAdoptedRows: [EntityDescription] {
+    // By index, because a copy of each row would count references.
+    var entities: [EntityDescription] = []
+    entities.reserveCapacity(adoptedRows.count)
+    for place in adoptedRows.indices where adoptedRows[place].id.isTemporaryID {
+      entities.append(adoptedRows[place].id.scope.entity)
     }
+    return entities
+  }
+
+  /// Gives those rows their permanent IDs. Returns them by the temporary ones.
+  func giveNewAdoptedRows(_ ids: [ManagedObjectID]) -> PermanentIDs {
+    var promoted = PermanentIDs()
+    var next = 0
+    for place in adoptedRows.indices where adoptedRows[place].id.isTemporaryID && next < ids.count {
+      promoted[adoptedRows[place].id] = ids[next]
+      adoptedRows[place].id = ids[next]
+      next += 1
+    }
+    return promoted
   }
 
   /// Takes the adopted rows out: objects are made of them, or they have been saved.

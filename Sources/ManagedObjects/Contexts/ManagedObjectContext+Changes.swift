@@ -158,9 +158,10 @@ extension ManagedObjectContext {
   func adopt(_ rows: [StoreRow]) -> Bool {
     guard adoptsRows, bareChangeSet.unsavedDeletions.isEmpty else { return false }
     var last: EntityDescription?
-    for row in rows where row.id.scope.entity !== last || !row.id.isTemporaryID {
-      let entity = row.id.scope.entity
-      guard row.id.isTemporaryID, !entity.hasOwnClass, entity.relationships.isEmpty, entity.primaryKey == nil,
+    // By index, because a copy of each row would count references.
+    for place in rows.indices where rows[place].id.scope.entity !== last || !rows[place].id.isTemporaryID {
+      let entity = rows[place].id.scope.entity
+      guard rows[place].id.isTemporaryID, !entity.hasOwnClass, entity.relationships.isEmpty, entity.primaryKey == nil,
         !entity.attributes.contains(where: \.isDerived)
       else { return false }
       last = entity

@@ -24,8 +24,10 @@ package struct OwnerChanges {
   /// What a context is going to save.
   /// - Parameter isConcerned: whether the sets of an entity's objects count.
   init(_ changeSet: ChangeSet, where isConcerned: (EntityDescription) -> Bool = { _ in true }) {
-    for object in changeSet.insertions where object.state == .inserted && object.id.scope.entity.joinsSets {
-      note(object.id.scope.entity, from: nil, to: object.slots, isConcerned)
+    if changeSet.hasRelatedInsertions {
+      for object in changeSet.insertions where object.state == .inserted && object.id.scope.entity.joinsSets {
+        note(object.id.scope.entity, from: nil, to: object.slots, isConcerned)
+      }
     }
     for object in changeSet.updates where object.state == .updated && object.id.scope.entity.joinsSets {
       guard !object.committed.isEmpty else { continue }

@@ -325,12 +325,9 @@ extension ManagedObjectContext {
 
   /// Gives rows that children have inserted their permanent IDs before they are written.
   private func giveAdoptedRowsPermanentIDs() throws {
-    let rows = bareChangeSet.adoptedRows
-    guard rows.contains(where: \.id.isTemporaryID) else { return }
-    let ids = try source.permanentIDs(for: rows.map { $0.id.scope.entity }, in: [:])
-    var promoted = PermanentIDs()
-    for (row, id) in zip(rows, ids) where row.id.isTemporaryID { promoted[row.id] = id }
-    bareChangeSet.renameAdoptedRows(promoted)
+    let entities = bareChangeSet.entitiesOfNewAdoptedRows
+    if entities.isEmpty { return }
+    let promoted = bareChangeSet.giveNewAdoptedRows(try source.permanentIDs(for: entities, in: [:]))
     notePromotion(promoted)
   }
 
