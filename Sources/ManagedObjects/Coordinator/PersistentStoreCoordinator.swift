@@ -212,6 +212,10 @@ extension PersistentStoreCoordinator: RoutingSource {
   func reader(of store: PersistentStore) throws -> (any StoreReader)? { store.content }
 
   func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID] {
+    // The usual case: objects of one entity.
+    if stores.isEmpty, let only = entities.first, only.primaryKey == nil, entities.allSatisfy({ $0 === only }) {
+      return try store(of: only).writableContent(to: "give permanent IDs").permanentIDs(for: entities)
+    }
     // An entity with a primary key gets its IDs from that attribute's values, when it is saved.
     var ids = entities.map { ManagedObjectID(scope: temporaryScope(of: $0), number: 0) }
     let wanting = entities.indices.filter { entities[$0].primaryKey == nil }

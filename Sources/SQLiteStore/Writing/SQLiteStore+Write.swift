@@ -67,8 +67,10 @@ extension SQLiteStore {
     try translating {
       try writer.write { db in
         var numbers = RowNumbers(of: writer)
+        var last: RowLayout?
         let ids = try entities.map { entity in
-          let layout = try layout(of: entity)
+          let layout = if let last, last.entity === entity { last } else { try self.layout(of: entity) }
+          last = layout
           return ManagedObjectID(scope: layout.scope, number: try numbers.next(layout, db))
         }
         try numbers.keep(db)
