@@ -29,6 +29,8 @@ final class ChangeSet {
   private(set) var hasVoidInsertions = false
   /// Whether an object in ``insertions`` has relationships, which may hold temporary IDs.
   private(set) var hasRelatedInsertions = false
+  /// Whether an object in ``insertions`` may belong to another object's set.
+  private(set) var hasInsertedMembers = false
   /// The stores that new objects were assigned to, by temporary ID. Few programs assign any, so they are kept beside the
   /// objects. An assignment goes up with its object when a child is saved. It ends when the object gets its permanent ID,
   /// which names the store.
@@ -75,7 +77,14 @@ final class ChangeSet {
   @inline(__always)
   func insert(_ object: ManagedObject) {
     insertions.append(object)
-    if !object.id.scope.entity.relationships.isEmpty { hasRelatedInsertions = true }
+    noteRelations(of: object.id.scope.entity)
+  }
+
+  @inline(__always)
+  private func noteRelations(of entity: EntityDescription) {
+    if entity.relationships.isEmpty { return }
+    hasRelatedInsertions = true
+    if entity.joinsSets { hasInsertedMembers = true }
   }
 
   /// Records an object's first change.
@@ -146,7 +155,7 @@ final class ChangeSet {
     for object in objects {
       if object.state == .inserted {
         if !new.contains(ObjectIdentifier(object)) { insertions.append(object) }
-        if !object.entity.relationships.isEmpty { hasRelatedInsertions = true }
+        noteRelations(of: object.entity)
       } else if !changed.contains(ObjectIdentifier(object)) {
         updates.append(object)
       }
@@ -279,6 +288,7 @@ final class ChangeSet {
     if !memberChanges.isEmpty { memberChanges = [:] }
     hasVoidInsertions = false
     hasRelatedInsertions = false
+    hasInsertedMembers = false
     if !keepsAssignments, !assignments.isEmpty { assignments.removeAll() }
   }
 

@@ -24,7 +24,7 @@ package struct OwnerChanges {
   /// What a context is going to save.
   /// - Parameter isConcerned: whether the sets of an entity's objects count.
   init(_ changeSet: ChangeSet, where isConcerned: (EntityDescription) -> Bool = { _ in true }) {
-    if changeSet.hasRelatedInsertions {
+    if changeSet.hasInsertedMembers {
       for object in changeSet.insertions where object.state == .inserted && object.id.scope.entity.joinsSets {
         note(object.id.scope.entity, from: nil, to: object.slots, isConcerned)
       }

@@ -124,7 +124,7 @@ struct PackedRowsTests {
     var partial = all
     partial.propertiesToFetch = [.property("name")]
     let parts = try parent.fetch(partial)
-    #expect(parts.allSatisfy(\.isFault))
+    #expect(parts.allSatisfy { $0.isFault })
     check(parts[8], 8)
     #expect(!parts[8].isFault && parts[7].isFault)
     let child = ManagedObjectContext(.confinement, parent: parent)
