@@ -85,7 +85,8 @@ let package = Package(
     // Foundation's own ICU, for the order of text.
     layer(
       "ManagedObjects", ["Spelling", "CLinux", ordered, logging], libraries: [.linkedLibrary("_FoundationICU")]),
-    layer("SQLiteStore", ["ManagedObjects", "CSQLite", ordered, grdb, sqlite, logging]),
+    layer("CoreDataStores", ["ManagedObjects"]),
+    layer("SQLiteStore", ["ManagedObjects", "CoreDataStores", "CSQLite", ordered, grdb, sqlite, logging]),
     layer("StoreConformance", ["ManagedObjects"]),
     layer("MagicalRecord", ["ManagedObjects", "SQLiteStore"]),
     layer("ClassGeneration", ["ManagedObjects"]),
@@ -93,11 +94,12 @@ let package = Package(
     .plugin(
       name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
       path: "Sources/Plugins/ManagedObjectClasses"),
-    layer("Importing", ["LadeTypes", "ManagedObjects", "CArchive", "CSQLite"]),
+    layer("Importing", ["LadeTypes", "ManagedObjects", "CoreDataStores", "CArchive", "CSQLite"]),
     layer("Spool", ["LadeTypes", "StrictYAML", "CLinux", logging]),
     // `make classes` generates the classes from the model.
     layer(
-      "Jobs", ["Spelling", "LadeTypes", "ManagedObjects", "Importing", logging], exclude: ["Model/Queue.xcdatamodel"]),
+      "Jobs", ["Spelling", "LadeTypes", "ManagedObjects", "CoreDataStores", "Importing", logging],
+      exclude: ["Model/Queue.xcdatamodel"]),
     layer("Systemd", ["CSystemd"]),
     layer("ControlAPI", ["Spelling", "LadeTypes"]),
     // The interface's description is served from the program itself.
@@ -118,7 +120,10 @@ let package = Package(
     program("laded", ["LadeDaemon", arguments]),
     program(
       "ladectl",
-      ["CLinux", "ControlAPI", "LadeTypes", "ManagedObjects", "Importing", arguments, nioCore, nioPosix, nioHTTP]),
+      [
+        "CLinux", "ControlAPI", "LadeTypes", "ManagedObjects", "CoreDataStores", "Importing", arguments, nioCore,
+        nioPosix, nioHTTP,
+      ]),
 
     .target(
       name: "TestSupport", dependencies: ["ManagedObjects", "CLinux", yams], path: "Tests/TestSupport",

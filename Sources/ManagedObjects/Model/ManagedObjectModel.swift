@@ -232,6 +232,16 @@ extension ManagedObjectModel {
 }
 
 extension ManagedObjectModel {
+  /// The `.mom` of a compiled model: the current version's of a `.momd`.
+  /// - Throws: ``ModelError/unreadable(path:reason:)``, also for a model that isn't compiled.
+  package static func compiledFile(of url: URL) throws -> URL {
+    guard case .compiled(let file) = try ModelLocation.file(of: url) else {
+      throw ModelError.unreadable(
+        path: url.path, reason: "it isn't a compiled model: give the .momd from the app's bundle")
+    }
+    return file
+  }
+
   /// The `contents` file of a model's current version, and its text.
   /// - Throws: ``ModelError/unreadable(path:reason:)``.
   package static func currentContents(of url: URL) throws -> (file: URL, text: String) {
