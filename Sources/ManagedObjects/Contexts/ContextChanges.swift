@@ -105,47 +105,25 @@ public struct ContextChanges {
 private final class MergedInsertions {
   private let saves: [ContextSave]
   private let context: ManagedObjectContext
-  /// Rows that a context above has saved and that came from this one, or were announced here when they reached that one.
-  private let known: Set<ManagedObjectID>
   private(set) lazy var objects: [ManagedObject] = saves.flatMap(\.insertedObjectIDs).compactMap {
-    known.contains($0) ? nil : context.insertedElsewhere($0)
+    context.insertedElsewhere($0)
   }
 
-  /// nil when the context has had every object before.
-  init?(of saves: [ContextSave], in context: ManagedObjectContext) {
+  init(of saves: [ContextSave], in context: ManagedObjectContext) {
     self.saves = saves
     self.context = context
-    var (known, count): (Set<ManagedObjectID>, Int) = ([], 0)
-    for save in saves {
-      guard context.registry.count > 0, context.isBelow(save) else {
-        count = .max
-        continue
-      }
-      let ids = save.insertedObjectIDs
-      known.formUnion(ids.lazy.filter { context.registry.objectOrSuccessor(with: $0) != nil })
-      if count < .max { count += ids.count }
-    }
-    self.known = known
-    if known.count == count { return nil }
   }
 }
 
 extension ManagedObjectContext {
-  /// Whether one of the contexts above made a save.
-  fileprivate func isBelow(_ save: ContextSave) -> Bool {
-    var above = parent
-    while let queue = above {
-      if save.isMade(by: queue) { return true }
-      above = queue.parent
-    }
-    return false
-  }
-
-  /// The object of a row that another context's save inserted: the registered one, or else a fault. nil if it is deleted here.
+  /// The object of a row that another context's save inserted: the registered one, or else a fault. nil if it is deleted here, or
+  /// was announced before: a context above saves what came from this one, or was announced here when it reached that one.
   fileprivate func insertedElsewhere(_ id: ManagedObjectID) -> ManagedObject? {
     confinement.check()
     let object = registry.objectOrSuccessor(with: id) ?? makeFault(registry.currentID(id))
-    return object.isGone ? nil : object
+    if object.isGone || object.isKnownAsInserted { return nil }
+    object.isKnownAsInserted = true
+    return object
   }
 }
 

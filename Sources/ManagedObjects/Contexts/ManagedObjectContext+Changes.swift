@@ -98,6 +98,7 @@ extension ManagedObjectContext {
 
   private func noteInserted(_ object: ManagedObject) {
     object.isChangePending = true
+    object.isKnownAsInserted = true
     changeSet.insert(object)
     notifier.noteInserted(object)
   }

@@ -74,6 +74,8 @@ open class ManagedObject {
   final var isChangePending = false
   /// Whether it is in the hash table of the context's registry, rather than in the list of the latest objects.
   final var isIndexed = false
+  /// Whether its context has announced it as inserted, or is going to.
+  final var isKnownAsInserted = false
   /// Whether a child context inserted it, and may ask for it by its temporary ID later.
   final var isKnownToChildren = false
   /// What a save does about its deletion, once it is to be deleted.
