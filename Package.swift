@@ -133,6 +133,7 @@ let package = Package(
       name: "StoreTestSupport", dependencies: ["ManagedObjects", "SQLiteStore", "TestSupport", grdb],
       path: "Tests/StoreTestSupport", swiftSettings: settings),
     tests(of: "ManagedObjects", ["MagicalRecord", "SQLiteStore", "StoreTestSupport"]),
+    tests(of: "CoreDataStores", ["ManagedObjects", "StoreTestSupport", grdb]),
     tests(of: "SQLiteStore", ["MagicalRecord", "ManagedObjects", "StoreTestSupport", grdb, sqlite, logging]),
     tests(of: "StoreConformance", ["ManagedObjects", "SQLiteStore", ordered]),
     tests(of: "MagicalRecord", ["ManagedObjects", "SQLiteStore", "StoreTestSupport"]),
@@ -140,7 +141,7 @@ let package = Package(
       of: "ClassGeneration", ["MagicalRecord", "ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
     tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite]),
     tests(of: "Spool", ["CLinux", "LadeTypes", "StrictYAML"]),
-    tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", "CArchive", grdb, logging]),
+    tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "CoreDataStores", "Importing", "CArchive", grdb, logging]),
     tests(of: "Systemd", []),
     tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),
     tests(

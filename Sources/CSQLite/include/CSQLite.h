@@ -51,6 +51,11 @@ int lade_source_add_functions(lade_source *source, int (*is_over)(void *context)
 /// @return a result code of SQLite.
 int lade_set_foreign_keys(sqlite3 *connection, int is_checked);
 
+/// Has a connection run triggers from now on, or not.
+///
+/// @return a result code of SQLite.
+int lade_set_triggers(sqlite3 *connection, int is_run);
+
 /// How long the second argument of trim, ltrim and rtrim may be.
 #define LADE_TRIM_BYTES 256
 

@@ -72,7 +72,7 @@ final class FeedImport {
     }
     let source = try ImportSource(request.source, descriptor: request.descriptor)
     let checkpoint = try (begun ?? ImportCheckpoint()).identified(as: source)
-    let plan = try FeedPlan(source, request, entities(of: store))
+    let plan = try FeedPlan(source, request, entities(of: store), importer.coordinator.model)
     try request.options.mapping.check(ofFeed: plan.steps.map(\.entity))
     let known = try importer.knownFile(source, into: plan.target, control)
     if begun == nil, let note = try known?.earlierImport(in: context) { return importer.skipped(note) }

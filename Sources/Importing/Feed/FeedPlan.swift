@@ -32,13 +32,15 @@ struct FeedPlan {
 
   /// - Throws: ``MappingError/badFeed(reason:)`` if none of the files belongs to an entity, or two belong to one whose objects
   ///   each would replace; `ReaderError` if the archive can't be listed.
-  init(_ source: ImportSource, _ request: ImportRequest, _ entities: [EntityDescription]) throws {
+  init(
+    _ source: ImportSource, _ request: ImportRequest, _ entities: [EntityDescription], _ model: ManagedObjectModel
+  ) throws {
     let reader = request.options.reader
     guard
       let archive = try SourceArchive(fileDescriptor: source.descriptor, name: request.name, options: reader)
     else {
       if let store = try Self.store(source, reader) {
-        try takeStore(store, request, entities)
+        try takeStore(store, request, entities, model)
       } else {
         try takeFile(request, entities)
       }
@@ -90,20 +92,14 @@ struct FeedPlan {
 
   /// Each entity of a Core Data store is a step, read by a query of its own.
   private mutating func takeStore(
-    _ store: CoreDataStore, _ request: ImportRequest, _ entities: [EntityDescription]
+    _ store: CoreDataStore, _ request: ImportRequest, _ entities: [EntityDescription], _ model: ManagedObjectModel
   ) throws {
-    let definitions: [EntityDefinition]
-    if store.hasModel {
-      definitions = try store.model(file: request.name).entities.map(\.definition)
-    } else {
-      var found: [String: EntityDefinition] = [:]
-      for entity in entities {
-        for entity in sequence(first: entity, next: \.superentity) { found[entity.name] = entity.definition }
-      }
-      definitions = Array(found.values)
+    // The selects' layout holds it; the queries outlive both.
+    let own = store.hasModel ? try store.model(file: request.name, isKept: false) : nil
+    if own == nil {
       notes.append("the store has no model in it, so its tables are taken to be those of the importing store's model")
     }
-    var selects = CoreDataSelects(store, definitions)
+    var selects = try CoreDataSelects(store, own ?? model)
     var taken: [String: CoreDataSelects.Select] = [:]
     for entity in entities {
       let options = request.options.mapping.narrowed(to: entity)
@@ -120,13 +116,13 @@ struct FeedPlan {
     }
     guard !steps.isEmpty else {
       throw MappingError.badFeed(
-        reason: "none of the store's entities (\(Self.list(store.entities.keys.sorted()))) is one of "
+        reason:
+          "none of the store's entities (\(Self.list(store.schema.modelEntities.map(\.name).sorted()))) is one of "
           + Self.list(entities.map(\.name)))
     }
     try checkModes(request.options)
     let known = Set(entities.flatMap { [$0.name, $0.definition.renamingIdentifier ?? $0.name] })
-    // History's own entities have numbers from 16001.
-    noteIgnored(store.entities.values.filter { !known.contains($0.name) && $0.number < 16_001 }.map(\.name).sorted())
+    noteIgnored(store.schema.modelEntities.map(\.name).filter { !known.contains($0) }.sorted())
     noteMissing(entities)
     notes += selects.notes
     // Relationships to several objects, and those to objects of the same entity, may name rows that come later.

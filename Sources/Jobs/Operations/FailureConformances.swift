@@ -1,3 +1,4 @@
+package import CoreDataStores
 package import Importing
 public import ManagedObjects
 
@@ -136,6 +137,14 @@ extension WriterError: JobFailing {
     case .lossyDate, .separatorInKey, .conflictingValues:
       return JobFailure(code: "not_writable", message: description, isRetryable: false)
     }
+  }
+}
+
+extension CoreDataFileError: JobFailing {
+  /// Neither the template nor the store's objects change by themselves.
+  package var jobFailure: JobFailure {
+    if case .unstorable = self { return JobFailure(code: "not_writable", message: description, isRetryable: false) }
+    return JobFailure(code: "bad_options", message: "the template: \(description)", isRetryable: false)
   }
 }
 

@@ -219,13 +219,13 @@ struct CoreDataImportTests {
     let tables = """
       INSERT INTO Z_PRIMARYKEY VALUES (1, 'Photo', 0, 1);
       CREATE TABLE ZPHOTO (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZIMAGE BLOB);
-      INSERT INTO ZPHOTO VALUES (1, 1, 1, x'0102');
+      INSERT INTO ZPHOTO VALUES (1, 1, 1, x'01090A'), (2, 1, 1, x'0246454443');
       """
     var image = AttributeDefinition("image", .binaryData)
     image.allowsExternalBinaryDataStorage = true
     let room = try CoreDataRoom(tables, [EntityDefinition("Photo", attributes: [image])])
     let error = #expect(throws: MappingError.self) { try room.run() }
-    #expect(error.map { "\($0)" }?.contains("Photo.image may be kept in files beside the store") == true)
+    #expect(error.map { "\($0)" }?.contains("Photo.image is kept in files beside the store") == true)
 
     var one = FileImport(into: "Photo", of: room.coordinator)
     for format in ["core-data", "sqlite"] {
@@ -233,6 +233,12 @@ struct CoreDataImportTests {
       let advice = #expect(throws: (any Error).self) { try one.run(room.source) }
       #expect(advice.map { "\($0)" }?.contains("import it into the entity \"*\"") == true)
     }
+
+    // Data in the row has a byte before it that says so.
+    let inline = try CoreDataRoom(
+      tables.replacing(", (2, 1, 1, x'0246454443')", with: ""), [EntityDefinition("Photo", attributes: [image])])
+    #expect(try inline.run().inserted == 1)
+    #expect(try inline.rows("Photo", "image") == ["CQo="])
 
     let folder = try ScratchDirectory()
     let plain = folder.file("plain.sqlite")

@@ -6,12 +6,12 @@ package import ManagedObjects
 /// root of each hierarchy, an import finds the objects of relationships, and finds its own objects when it runs again.
 package enum CoreDataRowNumbers {
   /// The column of a store's table, and the `mappedKeyName` of the attribute.
-  static let column = "Z_PK"
+  package static let column = "Z_PK"
   /// The attribute's name, unless it is taken.
   private static let name = "storeRow"
 
   /// The attribute of an entity that holds the number of its objects' rows.
-  static func attribute(of entity: EntityDescription) -> AttributeDescription? {
+  package static func attribute(of entity: EntityDescription) -> AttributeDescription? {
     entity.attributes.first { $0.userInfo["mappedKeyName"] == column }
   }
 

@@ -10,6 +10,8 @@
 // 5. grow a query without bounds before it runs: the expansion of views and WITHs is counted first (`SQLExpansion`).
 
 import CSQLite
+import Foundation
+import ManagedObjects
 
 /// A read-only connection to a SQLite file. Belongs to one thread at a time.
 final class SQLiteDatabase {
@@ -243,6 +245,22 @@ final class SQLiteRows {
       return true
     case SQLITE_DONE: return false
     default: throw .database(database.failure)
+    }
+  }
+
+  /// The type that a table declares for a column; nil for what isn't a column of one.
+  func declaredType(_ column: Int) -> String? {
+    sqlite3_column_decltype(statement, Int32(column)).map { String(cString: $0) }
+  }
+
+  /// A value as it is stored: null, an integer, a double, a string or data.
+  func value(_ column: Int) -> Value {
+    switch sqlite3_column_type(statement, Int32(column)) {
+    case SQLITE_INTEGER: .int(integer(column))
+    case SQLITE_FLOAT: .double(sqlite3_column_double(statement, Int32(column)))
+    case SQLITE_TEXT: .string(text(column))
+    case SQLITE_BLOB: .data(Data(blob(column) ?? []))
+    default: .null
     }
   }
 

@@ -28,45 +28,90 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
   private struct Stopped: Error {}
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    let options = try ExportOptions.read(submission)
+    if let template = options.template {
+      guard submission.entity == nil else {
+        throw ExportOptions.bad("a Core Data store has all entities: leave out \(submission.entity ?? "")")
+      }
+      _ = try CoreDataExportPlan(template, model)
+      return
+    }
     let entity = try entity(submission.entity, of: model)
-    let request = try ExportPlan(try ExportOptions.read(submission), entity).request
+    let request = try ExportPlan(options, entity).request
     _ = try request.predicate?.resolved(in: entity)
     for sort in request.sortDescriptors { _ = try sort.resolved(in: entity) }
   }
 
   package override func perform() throws -> JobOutcome {
     let options = try ExportOptions.read(job.options)
-    let coordinator = try namedStore().coordinator
+    let (store, coordinator) = try namedStore()
+    guard let format = options.format.written else { return try writeStore(store, coordinator, options) }
     let entity = try objectEntity(in: coordinator)
     let plan = try ExportPlan(options, entity)
-    let file = try AtomicFile(
-      folder: environment.exportsDirectory.path, name: options.fileName(entity: entity.name, job: job.id),
-      hiddenName: ".job-\(job.id).tmp")
-    let writer = try options.format.writer(into: file, plan.layout, compression: options.compression)
+    let file = try newFile(options.fileName(entity: entity.name, job: job.id))
+    let writer = try format.writer(into: file, plan.layout, compression: options.compression)
     let context = try context()
     try context.setQueryGenerationFrom(.current)
     let patience = ExportPatience(pause: environment.exportPause?())
+    return try limited(patience) {
+      expected = Int64(try context.count(for: plan.request))
+      if plan.collections.isEmpty {
+        try context.eachDictionary(plan.request) { row in
+          if plan.sharesColumns {
+            var merged = row
+            try plan.merge(&merged)
+            try writer.write(merged, [])
+          } else {
+            try writer.write(row, [])
+          }
+          try step(file, patience)
+        }
+      } else {
+        try write(plan, to: writer, file, patience, in: context)
+      }
+      try writer.finish()
+    } ending: {
+      try committed(file, of: entity.name, plan.notes)
+    }
+  }
+
+  /// Writes the whole store as one of Core Data's.
+  private func writeStore(
+    _ name: String, _ coordinator: PersistentStoreCoordinator, _ options: ExportOptions
+  ) throws -> JobOutcome {
+    guard let template = options.template else { throw ExportOptions.bad("there is no template") }
+    let plan = try CoreDataExportPlan(template, coordinator.model)
+    let context = try context()
+    try context.setQueryGenerationFrom(.current)
+    let file = try newFile(options.fileName(entity: name, job: job.id))
+    let patience = ExportPatience(pause: environment.exportPause?())
+    return try limited(patience) {
+      let export = try CoreDataExport(plan, context, into: file)
+      expected = try export.count()
+      try export.run {
+        try step(file, patience)
+      } pulse: {
+        patience.noteRecord()
+        if isCancelled || isDraining { throw Stopped() }
+      }
+    } ending: {
+      try committed(file, of: "objects", plan.notes)
+    }
+  }
+
+  private func newFile(_ name: String) throws -> AtomicFile {
+    try AtomicFile(folder: environment.exportsDirectory.path, name: name, hiddenName: ".job-\(job.id).tmp")
+  }
+
+  /// Runs what reads and writes, which ends early when the operation is to stop or a record takes too long.
+  private func limited(
+    _ patience: ExportPatience, _ body: () throws -> Void, ending: () throws -> JobOutcome
+  ) throws -> JobOutcome {
     let interruption = Interruption { [unowned self] in
       isCancelled || isDraining ? .cancelled : patience.isAtEnd ? .timedOut : nil
     }
     do {
-      try interruption.limit {
-        expected = Int64(try context.count(for: plan.request))
-        if plan.collections.isEmpty {
-          try context.eachDictionary(plan.request) { row in
-            if plan.sharesColumns {
-              var merged = row
-              try plan.merge(&merged)
-              try writer.write(merged, [])
-            } else {
-              try writer.write(row, [])
-            }
-            try step(file, patience)
-          }
-        } else {
-          try write(plan, to: writer, file, patience, in: context)
-        }
-      }
+      try interruption.limit(body)
     } catch is Stopped {
       return isCancelled ? .cancelled(progress) : .interrupted(progress)
     } catch let error as Interrupted where error.cause == .timedOut {
@@ -76,12 +121,16 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
           + "them by where, sort by an attribute with an index, or raise queries.exports in the configuration",
         isRetryable: false)
     }
-    try writer.finish()
+    return try ending()
+  }
+
+  /// The file appears.
+  private func committed(_ file: AtomicFile, of what: String, _ notes: [String]) throws -> JobOutcome {
     try file.commit()
     (progress.bytesDone, progress.bytesTotal) = (file.length, file.length)
     report(progress)
     let path = environment.exportsDirectory.appendingPathComponent(file.name).path
-    let note = ["\(progress.records) \(entity.name) in \(path), \(Quantity.bytes(Double(file.length)))"] + plan.notes
+    let note = ["\(progress.records) \(what) in \(path), \(Quantity.bytes(Double(file.length)))"] + notes
     return .completed(progress, note: note.joined(separator: "; "))
   }
 

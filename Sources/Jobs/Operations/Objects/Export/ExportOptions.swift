@@ -1,3 +1,4 @@
+package import CoreDataStores
 package import Importing
 import ManagedObjects
 
@@ -11,8 +12,20 @@ package struct ExportOptions: OperationOptions, Equatable {
     case iso
   }
 
-  /// `csv`, `json` (an array), `ndjson` or `sqlite`; `csv` if it isn't said.
-  package var format = WrittenFormat.csv
+  /// What can be written.
+  package enum Format: String, Codable, Sendable, CaseIterable {
+    case csv, json, ndjson, sqlite
+    /// All objects of the store, as a store of Core Data's.
+    case coreData = "core-data"
+
+    /// The format of records; nil for a whole store.
+    var written: WrittenFormat? { WrittenFormat(rawValue: rawValue) }
+    /// Whether a column may hold objects, or keys without a separator.
+    var nests: Bool { written?.nests == true }
+  }
+
+  /// `csv`, `json` (an array), `ndjson`, `sqlite` or `core-data`; `csv` if it isn't said.
+  package var format = Format.csv
   /// The file's name in the folder of exports; one that is there is replaced. If it isn't said: entity, job and format.
   package var file: String?
   /// Which objects, in the predicate language; all if it isn't said.
@@ -31,9 +44,17 @@ package struct ExportOptions: OperationOptions, Equatable {
   /// CSV: what stands between two fields, one character or `tab`.
   package var delimiter = ","
   package var dates = Dates.model
+  /// `core-data`: what the new store takes over from the app's, as `ladectl export` reads it.
+  package var template: CoreDataTemplate?
+
+  package static func == (a: ExportOptions, b: ExportOptions) -> Bool {
+    a.format == b.format && a.file == b.file && a.predicate == b.predicate && a.sort == b.sort && a.columns == b.columns
+      && a.limit == b.limit && a.compression == b.compression && a.subentities == b.subentities
+      && a.delimiter == b.delimiter && a.dates == b.dates && a.template?.metadata == b.template?.metadata
+  }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case format, file, predicate = "where", sort, columns, limit, compression, subentities, delimiter, dates
+    case format, file, predicate = "where", sort, columns, limit, compression, subentities, delimiter, dates, template
   }
 
   package init() {}
@@ -41,7 +62,7 @@ package struct ExportOptions: OperationOptions, Equatable {
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init()
-    format = try values.word(WrittenFormat.self, .format) ?? format
+    format = try values.word(Format.self, .format) ?? format
     file = try values.decodeIfPresent(String.self, forKey: .file)
     predicate = try values.decodeIfPresent(String.self, forKey: .predicate)
     sort = try values.decodeIfPresent(ListOption.self, forKey: .sort) ?? sort
@@ -51,6 +72,22 @@ package struct ExportOptions: OperationOptions, Equatable {
     subentities = try values.flag(.subentities) ?? subentities
     delimiter = try values.decodeIfPresent(String.self, forKey: .delimiter) ?? delimiter
     dates = try values.word(Dates.self, .dates) ?? dates
+    template = try values.decodeIfPresent(CoreDataTemplate.self, forKey: .template)
+    if format == .coreData {
+      if let key = values.allKeys.first(where: { ![.format, .file, .template].contains($0) }) {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: values, debugDescription: "a Core Data store is written as a whole: leave it out")
+      }
+      guard template != nil else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .template, in: values,
+          debugDescription:
+            "a Core Data store needs a template: a store that the app wrote, or the .momd from its bundle")
+      }
+    } else if template != nil {
+      throw DecodingError.dataCorruptedError(
+        forKey: .template, in: values, debugDescription: "only the format core-data has a template: leave it out")
+    }
     if format == .sqlite, compression != nil {
       throw DecodingError.dataCorruptedError(
         forKey: .compression, in: values,
@@ -60,7 +97,7 @@ package struct ExportOptions: OperationOptions, Equatable {
 
   /// What a file is called that the submission gives no name.
   func fileName(entity: String, job: Int64) -> String {
-    file ?? "\(entity)-\(job).\(format.rawValue)\(compression?.ending ?? "")"
+    file ?? "\(entity)-\(job).\(format == .coreData ? "sqlite" : format.rawValue)\(compression?.ending ?? "")"
   }
 
   /// The delimiter's byte.
