@@ -6,6 +6,8 @@ import ManagedObjects
 enum LocalFailure: Error, Sendable, Hashable {
   /// A model couldn't be read; the reason is the object layer's.
   case cantReadModel(path: String, reason: String)
+  /// The template of a Core Data store couldn't be read; the reason is the reader's.
+  case cantReadTemplate(path: String, reason: String)
   /// A model has mistakes, one a line.
   case wrongModel(mistakes: String)
   /// A model couldn't be inferred from files, or not be written; the reason is the importer's.
@@ -49,7 +51,7 @@ enum LocalFailure: Error, Sendable, Hashable {
   var exitStatus: ExitStatus {
     switch self {
     case .noTerminal, .severalStores, .noSuchPage, .noSuchVerb: .usage
-    case .cantReadModel, .wrongModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteModel, .cantWriteOutput,
+    case .cantReadModel, .cantReadTemplate, .wrongModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteModel, .cantWriteOutput,
       .cantReadDescription, .noSuchFile, .cantReadLog, .noSuchRecipe:
       .failed
     }
@@ -62,6 +64,11 @@ enum LocalFailure: Error, Sendable, Hashable {
       Problem(
         status: 0, code: "cant_read_model", title: "The model can't be read", detail: "\(path): \(reason)",
         hint: "It reads .xcdatamodeld and .xcdatamodel directories, compiled models, and Core Data stores.")
+    case .cantReadTemplate(let path, let reason):
+      Problem(
+        status: 0, code: "cant_read_template", title: "The template can't be read", detail: "\(path): \(reason)",
+        hint: "A template is a store that the app wrote, or the .momd from the app's bundle with its VersionInfo.plist."
+      )
     case .wrongModel(let mistakes):
       Problem(
         status: 0, code: "cant_read_model", title: "The model has mistakes", detail: mistakes,

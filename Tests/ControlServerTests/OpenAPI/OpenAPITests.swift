@@ -45,7 +45,8 @@ struct OpenAPITests {
       try document()["components"]["schemas"]["Problem"]["properties"]["code"]["enum"].elements.compactMap(\.text))
     let local: [Problem] =
       [
-        LocalFailure.cantReadModel(path: "", reason: ""), .wrongModel(mistakes: ""), .cantInferModel(reason: ""),
+        LocalFailure.cantReadModel(path: "", reason: ""), .cantReadTemplate(path: "", reason: ""),
+        .wrongModel(mistakes: ""), .cantInferModel(reason: ""),
         .noSuchProgram(name: ""),
         .severalStores([]), .cantReadDescription(path: "", reason: ""), .noSuchPage(verb: ""),
         .cantWrite(path: "", reason: ""), .cantWriteOutput(reason: ""), .noTerminal(question: ""),
