@@ -130,7 +130,8 @@ let package = Package(
       swiftSettings: settings),
     // Stacks over every kind of store, for tests of what must be the same over each.
     .target(
-      name: "StoreTestSupport", dependencies: ["ManagedObjects", "SQLiteStore", "TestSupport", grdb],
+      name: "StoreTestSupport",
+      dependencies: ["ManagedObjects", "CoreDataStores", "SQLiteStore", "TestSupport", grdb],
       path: "Tests/StoreTestSupport", swiftSettings: settings),
     tests(of: "ManagedObjects", ["MagicalRecord", "SQLiteStore", "StoreTestSupport"]),
     tests(of: "CoreDataStores", ["ManagedObjects", "StoreTestSupport", grdb]),

@@ -12,31 +12,21 @@ import Synchronization
 /// One table per entity hierarchy, with the root entity's name; one column per attribute, with the attribute's name; a to-one
 /// relationship `owner` is the column `owner_id`, a foreign key. See ``SchemaMap``.
 package final class SQLiteStore: BulkLoading {
-  package let identifier: String
+  package var identifier: String { tables.identifier }
   package let url: URL?
   let pool: DatabasePool
   /// The connection for all writes, and for reads within a transaction of several writes.
   let writer: WriterConnection
-  let schema: SchemaMap
   let options: SQLiteStoreOptions
   /// Whether the file is only read.
   let isReadOnly: Bool
   /// Receives failures of work that no caller waits for.
   let report: @Sendable (StoreFailure) -> Void
-  /// The layouts of the entities that the store holds, by the entities' indexes.
-  let layouts: [Int: RowLayout]
-  /// Look-up statements, by the indexes of the root entities.
-  private let rowsByNumber = Mutex<[Int: RowsByNumber]>([:])
+  package let tables: StoreTables
   /// What saves know of the rows that others refer to.
   let knownTargets = KnownTargets()
   /// The loads that do without a table's indexes.
   let postponements = IndexPostponements()
-  /// The ID scopes of every entity in the hierarchies of which the store holds a part, by the entities' indexes.
-  private let scopes: [Int: IDScope]
-  /// Whether there are ordered relationships.
-  let hasOrders: Bool
-  /// Whether there are derived attributes.
-  let hasDerivations: Bool
 
   /// Notices commits of others; set once, before the store is used.
   private let watcher = Mutex<RemoteChangeWatcher?>(nil)
@@ -120,24 +110,7 @@ package final class SQLiteStore: BulkLoading {
     self.isReadOnly = isReadOnly
     self.pool = pool
     writer = WriterConnection(pool, checkpointer: checkpointer, path: url.path, constancy: constancy)
-    let (identifier, schema) = (opened.identifier, opened.schema)
-    self.identifier = identifier
-    self.schema = schema
-    var scopes: [Int: IDScope] = [:]
-    for root in Set(entities.map(\.rootEntity)) {
-      for entity in root?.selfAndDescendants ?? [] {
-        scopes[entity.index] = IDScope.of(entity, in: identifier)
-      }
-    }
-    self.scopes = scopes
-    var layouts: [Int: RowLayout] = [:]
-    for entity in entities {
-      let scope = IDScope.of(entity, in: identifier, isExact: true)
-      layouts[entity.index] = RowLayout(entity, schema: schema, scopes: scopes, scope: scope)
-    }
-    self.layouts = layouts
-    hasOrders = entities.contains(where: \.hasOrders)
-    hasDerivations = entities.contains(where: \.hasDerivations)
+    tables = StoreTables(of: entities, schema: opened.schema, identifier: opened.identifier, url: url)
   }
 
   /// How long a connection waits for another's lock unless the description says otherwise, in seconds.
@@ -168,57 +141,45 @@ package final class SQLiteStore: BulkLoading {
     return configuration
   }
 
-  func layout(of entity: EntityDescription) throws -> RowLayout {
-    guard let layout = layouts[entity.index] else { throw ManagedObjectError.noStore(entity: entity.name) }
-    return layout
-  }
+  var schema: SchemaMap { tables.schema }
+  var layouts: [Int: RowLayout] { tables.layouts }
+  var hasOrders: Bool { tables.hasOrders }
+  var hasDerivations: Bool { tables.hasDerivations }
+
+  func layout(of entity: EntityDescription) throws -> RowLayout { try tables.layout(of: entity) }
 
   /// The layouts of the entities whose rows a fetch of `entity` may return; at least one.
   func layouts(of entity: EntityDescription, includesSubentities: Bool = true) throws -> [RowLayout] {
-    let found = (includesSubentities ? entity.selfAndDescendants : [entity]).compactMap { layouts[$0.index] }
-    guard !found.isEmpty else { throw ManagedObjectError.noStore(entity: entity.name) }
-    return found
+    try tables.layouts(of: entity, includesSubentities: includesSubentities)
   }
 
   /// Whether the store holds the entity, or one that inherits from it.
-  func holds(_ entity: EntityDescription) -> Bool {
-    layouts[entity.index] != nil || entity.subentities.contains(where: holds)
-  }
-
-  /// The ID scope of an entity of which the store may hold no rows itself.
-  func scope(of entity: EntityDescription) -> IDScope { scopes[entity.index] ?? .of(entity, in: identifier) }
-
-  /// The statements that look up the rows of an entity's hierarchy by their numbers.
-  func rowsByNumber(of entity: EntityDescription) throws -> RowsByNumber {
-    let root = entity.rootEntity.index
-    if let known = rowsByNumber.withLock({ $0[root] }) { return known }
-    let new = RowsByNumber(try layouts(of: entity.rootEntity))
-    rowsByNumber.withLock { $0[root] = new }
-    return new
-  }
+  func holds(_ entity: EntityDescription) -> Bool { tables.holds(entity) }
 
   /// Starts noticing commits of others, if the options ask for it. Called once, before the store is used.
   package func followRemoteChanges(_ handler: @escaping @Sendable (Int64?) -> Void) throws {
     guard options.remoteChangeNotifications, let url else { return }
+    var lastTransaction: RemoteChangeWatcher.LastTransaction?
+    if tracksHistory { lastTransaction = { db throws -> Int64 in try SQLiteStore.lastTransactionNumber(db) } }
     try translating {
       let new = try RemoteChangeWatcher(
-        writer, file: url, tracksHistory: tracksHistory, handler: handler, report: report)
+        writer, file: url, lastTransaction: lastTransaction, handler: handler, report: report)
       watcher.withLock { $0 = new }
     }
   }
 
   /// Runs `body`, and translates SQLite's errors into ``StoreFailure``s.
-  func translating<T>(_ body: () throws -> T) throws -> T { try Self.translating(url, body) }
+  func translating<T>(_ body: () throws -> T) throws -> T { try tables.translating(body) }
 
-  static func translating<T>(_ url: URL?, _ body: () throws -> T) throws -> T {
+  static func translating<T>(_ url: URL, _ body: () throws -> T) throws -> T {
     do {
       return try body()
     } catch let error as DatabaseError {
-      throw ManagedObjectError.store(StoreFailure(error, path: url?.path ?? ""))
+      throw ManagedObjectError.store(StoreFailure(error, path: url.path))
     }
   }
 
-  package func snapshot() throws -> any StoreReader { try SQLiteSnapshot(of: self) }
+  package func snapshot() throws -> any StoreReader { try SQLiteSnapshot(of: tables, pool) }
 
   package func close() throws {
     try writer.refuseInTransaction("close the store")

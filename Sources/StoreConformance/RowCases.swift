@@ -48,7 +48,8 @@ extension StoreConformance {
     Case(name: "values of every type are read as they were written, and null as null") { stack in
       let values: [String: Value] = [
         "name": .string("Zoë \u{1F469}\u{200D}\u{1F680} \"quoted\"\n"), "age": .int(-40), "number": .int(.max),
-        "height": .double(1.7250000000000001), "salary": .decimal(Decimal(string: "1234567890.0123456789") ?? 0),
+        "height": .double(1.7250000000000001),
+        "salary": .decimal(Decimal(string: stack.demands == .all ? "1234567890.0123456789" : "1234567890.01235") ?? 0),
         "born": .date(Date(timeIntervalSince1970: -12_345.5)), "isActive": .bool(true),
         "photo": .data(Data([0, 255, 10, 0])), "badge": .uuid(UUID()),
         "page": .uri(URL(string: "https://example.org/a?b=c#d") ?? URL(fileURLWithPath: "/")),

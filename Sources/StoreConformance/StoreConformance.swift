@@ -15,6 +15,15 @@ public import ManagedObjects
 /// Every case opens a store of its own, works on it through contexts, as programs do, and throws a
 /// ``ConformanceFailure`` when the store doesn't do what every store must.
 public enum StoreConformance {
+  /// What a store must be able to keep.
+  public enum Demands: Sendable {
+    /// Everything.
+    case all
+    /// What Core Data's own files can keep: no relationship to several objects without an inverse, and fifteen digits of a
+    /// decimal.
+    case coreData
+  }
+
   /// One case of the suite.
   public struct Case: Sendable, CustomStringConvertible {
     /// What must be so, as a sentence.
@@ -25,10 +34,12 @@ public enum StoreConformance {
     public var description: String { name }
 
     /// Runs the case on the calling thread.
-    /// - Parameter makeStore: describes a new store without content.
+    /// - Parameters:
+    ///   - demands: what the store must be able to keep.
+    ///   - makeStore: describes a new store without content.
     /// - Throws: ``ConformanceFailure``, or an error of the store.
-    public func run(_ makeStore: () throws -> PersistentStoreDescription) throws {
-      let stack = try Stack(makeStore())
+    public func run(demands: Demands = .all, _ makeStore: () throws -> PersistentStoreDescription) throws {
+      let stack = try Stack(makeStore(), demands: demands)
       do {
         try body(stack)
       } catch {
@@ -66,10 +77,14 @@ public enum StoreConformance {
   }
 
   /// Checks that a store in a file keeps its content: writes with one coordinator, closes it, and reads with another.
-  /// - Parameter store: describes the same file each time. It is new at the first opening.
+  /// - Parameters:
+  ///   - demands: as for ``Case/run(demands:_:)``.
+  ///   - store: describes the same file each time. It is new at the first opening.
   /// - Throws: ``ConformanceFailure``, or an error of the store.
-  public static func checkReopening(_ store: () throws -> PersistentStoreDescription) throws {
-    let first = try Stack(store())
+  public static func checkReopening(
+    demands: Demands = .all, _ store: () throws -> PersistentStoreDescription
+  ) throws {
+    let first = try Stack(store(), demands: demands)
     let context = first.context()
     let ada = try context.person("Ada", age: 36)
     try ada.set("tags", to: [context.tag("a"), context.tag("b")])
@@ -85,7 +100,7 @@ public enum StoreConformance {
     let board = department.get("board").uris
     try first.coordinator.close()
 
-    let second = try Stack(store())
+    let second = try Stack(store(), demands: demands)
     let again = second.context()
     try expect(second.store.identifier, equals: identifier, "the identifier")
     guard let id = second.coordinator.managedObjectID(forURIRepresentation: uri) else {

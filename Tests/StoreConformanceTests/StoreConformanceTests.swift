@@ -24,6 +24,27 @@ struct StoreConformanceTests {
     try StoreConformance.checkReopening { .sqlite(at: directory.file("store.sqlite")) }
   }
 
+  @Test("the store in a file of Core Data", arguments: StoreConformance.cases)
+  func coreData(_ test: StoreConformance.Case) throws {
+    let directory = try ScratchDirectory()
+    try test.run(demands: .coreData) { try Self.coreDataStore(at: directory.file("store.sqlite")) }
+  }
+
+  @Test("a file of Core Data keeps its content")
+  func reopeningCoreData() throws {
+    let directory = try ScratchDirectory()
+    try StoreConformance.checkReopening(demands: .coreData) {
+      try Self.coreDataStore(at: directory.file("store.sqlite"))
+    }
+  }
+
+  /// Core Data's hashes of the suite's model aren't known; any will do, as long as they stay.
+  private static func coreDataStore(at url: URL) throws -> PersistentStoreDescription {
+    let names = try StoreConformance.model(.coreData).entities.map(\.name)
+    let hashes = Dictionary(uniqueKeysWithValues: names.map { ($0, Data(repeating: 7, count: 32)) })
+    return .coreData(at: url, options: .init(template: .versionHashes(hashes)))
+  }
+
   @Test("a store of one's own kind", arguments: StoreConformance.cases)
   func toy(_ test: StoreConformance.Case) throws {
     try test.run { PersistentStoreDescription { _, _ in ToyStore() } }

@@ -15,7 +15,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
   // Sendable: `known` and `schedule` are touched on `queue` only; the rest is constant.
   private let writer: WriterConnection
   private let names: Set<String>
-  private let tracksHistory: Bool
+  private let lastTransaction: LastTransaction?
   private let handler: @Sendable (Int64?) -> Void
   private let report: @Sendable (StoreFailure) -> Void
   private let queue = DispatchQueue(label: "lade.store.remote-changes")
@@ -25,13 +25,17 @@ final class RemoteChangeWatcher: @unchecked Sendable {
   private var schedule = RemoteChangeSchedule()
   private let path: String
 
+  /// Reads the number of the history's last transaction.
+  typealias LastTransaction = @Sendable (Database) throws -> Int64
+
   /// - Parameters:
+  ///   - lastTransaction: nil for a store that tracks no history.
   ///   - handler: called after a commit, or several, with the number of the history's last transaction.
   ///   - report: receives the first of several failures in a row to read the file.
   /// - Throws: ``ManagedObjectError/store(_:)`` when inotify refuses, SQLite's error.
   init(
-    _ writer: WriterConnection, file: URL, tracksHistory: Bool, handler: @escaping @Sendable (Int64?) -> Void,
-    report: @escaping @Sendable (StoreFailure) -> Void
+    _ writer: WriterConnection, file: URL, lastTransaction: LastTransaction?,
+    handler: @escaping @Sendable (Int64?) -> Void, report: @escaping @Sendable (StoreFailure) -> Void
   ) throws {
     let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { throw Self.failure(errno, of: "inotify_init1", file) }
@@ -43,7 +47,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
       throw error
     }
     self.writer = writer
-    self.tracksHistory = tracksHistory
+    self.lastTransaction = lastTransaction
     self.handler = handler
     self.report = report
     path = file.path
@@ -51,7 +55,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     let name = file.resolvingSymlinksInPath().lastPathComponent
     names = [name, name + "-wal"]
     do {
-      known = try writer.withoutTransaction { try Self.state($0, tracksHistory) }
+      known = try writer.withoutTransaction { try Self.state($0, lastTransaction) }
     } catch {
       Glibc.close(descriptor)
       throw error
@@ -109,8 +113,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
   private func deliverChanges(_ look: RemoteChangeSchedule.Look) throws {
     let state = try writer.withoutTransaction { db in
       switch look {
-      case .quick: return try Self.state(db, tracksHistory)
-      case .last: return try db.withoutWaiting { try db.underWriteLock { try Self.state(db, tracksHistory) } }
+      case .quick: return try Self.state(db, lastTransaction)
+      case .last: return try db.withoutWaiting { try db.underWriteLock { try Self.state(db, lastTransaction) } }
       }
     }
     guard state != known else { return }
@@ -128,11 +132,10 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     let ownChanges: Int
   }
 
-  private static func state(_ db: Database, _ tracksHistory: Bool) throws -> State {
+  private static func state(_ db: Database, _ lastTransaction: LastTransaction?) throws -> State {
     State(
       dataVersion: try Int64.fetchOne(db, sql: "PRAGMA data_version") ?? 0,
-      lastTransaction: tracksHistory ? try SQLiteStore.lastTransactionNumber(db) : nil,
-      ownChanges: tracksHistory ? 0 : db.totalChangesCount)
+      lastTransaction: try lastTransaction?(db), ownChanges: lastTransaction == nil ? db.totalChangesCount : 0)
   }
 
   /// Reads the events that wait. Returns whether one is of the file.

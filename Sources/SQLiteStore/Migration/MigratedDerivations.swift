@@ -11,7 +11,7 @@ struct MigratedDerivations: DerivationKeeper {
   /// Derives the attributes of all rows, within the transaction of `db`.
   static func run(_ attributes: Set<AttributeDescription>, of store: SQLiteStore, _ db: Database) throws {
     guard !attributes.isEmpty else { return }
-    var keeper = MigratedDerivations(tables: DerivedTables(db: db, store: store), attributes: attributes)
+    var keeper = MigratedDerivations(tables: DerivedTables(db: db, tables: store.tables), attributes: attributes)
     let entities = Set(attributes.flatMap { $0.entity.selfAndDescendants }).filter { !$0.isAbstract }
     for entity in entities {
       let layout = try store.layout(of: entity)

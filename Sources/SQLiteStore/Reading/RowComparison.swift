@@ -6,9 +6,9 @@ package import ManagedObjects
 extension SQLiteStoreReader {
   /// Looks each row up by the key's index. Where the keys are row numbers that lie close together, one scan reads all rows.
   package func matches(of rows: NewRows, by key: [Int], order: [Int32], slots: [Int]) throws -> RowMatches? {
-    let layout = try store.layout(of: rows.entity)
+    let layout = try tables.layout(of: rows.entity)
     guard let comparison = RowComparison(layout, slots, by: key) else { return nil }
-    return try store.translating { try read { db in try comparison.matches(of: rows, order, in: db) } }
+    return try tables.translating { try read { db in try comparison.matches(of: rows, order, in: db) } }
   }
 }
 

@@ -22,30 +22,30 @@ struct RowsByNumber: Sendable {
 struct RelationshipJoin {
   /// The columns of the members that are read.
   let columns: String
-  let tables: String
+  let source: String
   /// The column with the owner's number.
   let owner: String
   /// The `ORDER BY` terms, empty when the relationship has no order.
   let order: String
 
   /// nil for a relationship that isn't stored. The store must hold its destination.
-  init?(_ relationship: RelationshipDescription, _ reader: RowReader, _ store: SQLiteStore) {
+  init?(_ relationship: RelationshipDescription, _ reader: RowReader, _ tables: StoreTables) {
     columns = reader.selection.map { "m.\($0.quotedName)" }.joined(separator: ", ")
-    let members = "\(store.schema.table(of: relationship.destinationEntity).quotedName) AS m"
+    let members = "\(tables.schema.table(of: relationship.destinationEntity).quotedName) AS m"
     let key = "m.\(reader.keyColumn.quotedName)"
-    if let ordering = store.schema.ordering(of: relationship) {
+    if let ordering = tables.schema.ordering(of: relationship) {
       owner = "o.\(ordering.ownerColumn.quotedName)"
-      tables = "\(ordering.table.quotedName) AS o JOIN \(members) ON \(key) = o.\(ordering.memberColumn.quotedName)"
+      source = "\(ordering.table.quotedName) AS o JOIN \(members) ON \(key) = o.\(ordering.memberColumn.quotedName)"
       let position = "o.\(ordering.positionColumn.quotedName)"
       order = " ORDER BY \(position) IS NULL, \(position), \(key)"
     } else if relationship.isManyToMany {
-      let pair = store.schema.pairing(of: relationship)
+      let pair = tables.schema.pairing(of: relationship)
       owner = "p.\(pair.sourceColumn.quotedName)"
-      tables = "\(pair.table.quotedName) AS p JOIN \(members) ON \(key) = p.\(pair.destinationColumn.quotedName)"
+      source = "\(pair.table.quotedName) AS p JOIN \(members) ON \(key) = p.\(pair.destinationColumn.quotedName)"
       order = ""
     } else if let inverse = relationship.inverseRelationship {
-      owner = "m.\(store.schema.column(of: inverse, in: inverse.entity).quotedName)"
-      tables = members
+      owner = "m.\(tables.schema.column(of: inverse, in: inverse.entity).quotedName)"
+      source = members
       order = ""
     } else {
       return nil

@@ -8,14 +8,13 @@ import OrderedCollections
 
 /// Reads a store's file: the store itself, on any free connection, or a snapshot on its own connection.
 package protocol SQLiteStoreReader: StoreReader {
-  /// The store whose file it is.
-  var store: SQLiteStore { get }
+  /// The file's tables.
+  var tables: StoreTables { get }
   /// Runs `body` on a connection that sees one state of the file.
   func read<T>(_ body: (Database) throws -> T) throws -> T
 }
 
 extension SQLiteStore: SQLiteStoreReader {
-  package var store: SQLiteStore { self }
   package func read<T>(_ body: (Database) throws -> T) throws -> T {
     try writer.read { db in try db.interruptible { try body(db) } }
   }
@@ -24,7 +23,7 @@ extension SQLiteStore: SQLiteStoreReader {
 extension SQLiteStoreReader {
   package func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
     let reader = RowReader(
-      try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
+      try tables.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
     return try stepping(fetch, reader, reader.read)
   }
 
@@ -35,8 +34,8 @@ extension SQLiteStoreReader {
       return
     }
     let reader = RowReader(
-      try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
-    try store.translating {
+      try tables.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
+    try tables.translating {
       try read { db in
         let query = try select(fetch, reader, in: db)
         let statement = try db.cachedStatement(sql: query.sql)
@@ -50,13 +49,13 @@ extension SQLiteStoreReader {
 
   package func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
     let reader = RowReader(
-      try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: [])
+      try tables.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: [])
     return try stepping(fetch, reader, reader.readID)
   }
 
   package func count(_ fetch: StoreFetch) throws -> Int {
     let query = try compiler.count(fetch)
-    return try store.translating {
+    return try tables.translating {
       try read { db in
         try Int.fetchOne(db.cachedStatement(sql: query.sql), arguments: StatementArguments(query.arguments)) ?? 0
       }
@@ -64,7 +63,7 @@ extension SQLiteStoreReader {
   }
 
   package func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] {
-    let kinds = try query.columns.map { try ColumnKind($0, in: store) }
+    let kinds = try query.columns.map { try ColumnKind($0, in: tables) }
     let compiled = try compiler.dictionaries(query)
     return try stepping(compiled.sql, compiled.arguments, query.fetch.monitor) { statement in
       ContiguousArray(kinds.indices.map { RowReader.value(statement, Int32($0), kinds[$0]) })
@@ -72,10 +71,10 @@ extension SQLiteStoreReader {
   }
 
   package func eachDictionary(_ query: StoreQuery, _ take: (ContiguousArray<Value>) throws -> Void) throws {
-    let kinds = try query.columns.map { try ColumnKind($0, in: store) }
+    let kinds = try query.columns.map { try ColumnKind($0, in: tables) }
     let compiled = try compiler.dictionaries(query)
     var failure: (any Error)?
-    try store.translating {
+    try tables.translating {
       try read { db in
         // A statement of its own: `take` may read in between, and mustn't get the same cached one.
         let statement = try db.makeStatement(sql: compiled.sql)
@@ -107,7 +106,7 @@ extension SQLiteStoreReader {
 
   package func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     guard let first = ids.first else { return [] }
-    let look = try store.rowsByNumber(of: first.entity)
+    let look = try tables.rowsByNumber(of: first.entity)
     if ids.count == 1 { return try collect(look.reader, look.ofOne, [first.number.databaseValue]) }
     var found: [StoreRow] = []
     for part in ids.chunked(by: 500) {
@@ -120,10 +119,10 @@ extension SQLiteStoreReader {
     of id: ManagedObjectID, _ relationship: RelationshipDescription
   ) throws -> Value {
     // No relationship leads to another store.
-    guard store.holds(relationship.destinationEntity) else { return relationship.emptyValue }
-    let reader = RowReader(try store.layouts(of: relationship.destinationEntity), slots: [])
-    guard let join = RelationshipJoin(relationship, reader, store) else { return relationship.emptyValue }
-    let sql = "SELECT \(join.columns) FROM \(join.tables) WHERE \(join.owner) = ?\(join.order)"
+    guard tables.holds(relationship.destinationEntity) else { return relationship.emptyValue }
+    let reader = RowReader(try tables.layouts(of: relationship.destinationEntity), slots: [])
+    guard let join = RelationshipJoin(relationship, reader, tables) else { return relationship.emptyValue }
+    let sql = "SELECT \(join.columns) FROM \(join.source) WHERE \(join.owner) = ?\(join.order)"
     let ids = try stepping(sql, [id.number.databaseValue], nil, reader.readID)
     return relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids))
   }
@@ -131,15 +130,15 @@ extension SQLiteStoreReader {
   package func relatedRows(
     of ids: [ManagedObjectID], _ relationship: RelationshipDescription
   ) throws -> [RelatedRow] {
-    guard store.holds(relationship.destinationEntity) else { return [] }
-    let reader = RowReader(try store.layouts(of: relationship.destinationEntity))
-    guard let join = RelationshipJoin(relationship, reader, store) else { return [] }
+    guard tables.holds(relationship.destinationEntity) else { return [] }
+    let reader = RowReader(try tables.layouts(of: relationship.destinationEntity))
+    guard let join = RelationshipJoin(relationship, reader, tables) else { return [] }
     let owners = Dictionary(ids.map { ($0.number, $0) }) { first, _ in first }
     let place = Int32(reader.selection.count)
     var found: [RelatedRow] = []
     for part in ids.chunked(by: 500) {
       let sql =
-        "SELECT \(join.columns), \(join.owner) FROM \(join.tables) WHERE \(join.owner) IN (\(marks(part)))\(join.order)"
+        "SELECT \(join.columns), \(join.owner) FROM \(join.source) WHERE \(join.owner) IN (\(marks(part)))\(join.order)"
       found += try stepping(sql, part.map(\.number.databaseValue), nil) { statement in
         guard let owner = owners[sqlite3_column_int64(statement, place)] else { return nil }
         return reader.read(statement).map { RelatedRow(owner: owner, row: $0) }
@@ -148,7 +147,7 @@ extension SQLiteStoreReader {
     return found
   }
 
-  private var compiler: SQLCompiler { SQLCompiler(store.schema, storeIdentifier: store.identifier) }
+  private var compiler: SQLCompiler { SQLCompiler(tables.schema, storeIdentifier: tables.identifier) }
 
   private func marks(_ part: ArraySlice<ManagedObjectID>) -> String {
     repeatElement("?", count: part.count).joined(separator: ",")
@@ -162,7 +161,7 @@ extension SQLiteStoreReader {
 
   /// Runs a fetch. Returns the results of `item` for each row, without nils.
   private func stepping<T>(_ fetch: StoreFetch, _ reader: RowReader, _ item: (OpaquePointer) -> T?) throws -> [T] {
-    try store.translating {
+    try tables.translating {
       try read { db in
         let query = try select(fetch, reader, in: db)
         return try stepping(query.sql, query.arguments, fetch.monitor, in: db, item)
@@ -185,7 +184,7 @@ extension SQLiteStoreReader {
   private func stepping<T>(
     _ sql: String, _ arguments: [DatabaseValue], _ monitor: FetchMonitor?, _ item: (OpaquePointer) -> T?
   ) throws -> [T] {
-    try store.translating {
+    try tables.translating {
       try read { db in try stepping(sql, arguments, monitor, in: db, item) }
     }
   }
@@ -217,7 +216,7 @@ private struct SendableConnection: @unchecked Sendable {
 
 extension Database {
   /// Runs `body`, whose statements an ``Interruption`` of this thread ends.
-  fileprivate func interruptible<T>(_ body: () throws -> T) throws -> T {
+  func interruptible<T>(_ body: () throws -> T) throws -> T {
     let connection = SendableConnection(sqliteConnection)
     return try Interruption.reading(endedBy: { connection.interrupt() }, body)
   }
@@ -277,12 +276,12 @@ extension String {
 /// While it exists, SQLite can't reset its write-ahead log: the log grows until the snapshot is released and the next
 /// checkpoint comes.
 final class SQLiteSnapshot: SQLiteStoreReader {
-  let store: SQLiteStore
+  package let tables: StoreTables
   private let snapshot: DatabaseSnapshot
 
-  init(of store: SQLiteStore) throws {
-    self.store = store
-    snapshot = try store.translating { try store.pool.makeSnapshot() }
+  init(of tables: StoreTables, _ pool: DatabasePool) throws {
+    self.tables = tables
+    snapshot = try tables.translating { try pool.makeSnapshot() }
   }
 
   /// Reentrant: a caller may run another query while it reads the rows of one.

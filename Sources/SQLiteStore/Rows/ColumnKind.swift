@@ -12,9 +12,15 @@ package enum ColumnKind: Sendable, Equatable {
   case isoDate
   /// Seconds since 1970.
   case unixDate
+  /// Seconds since 2001, as Core Data stores instants.
+  case referenceDate
   case decimal
+  /// A double, of which fifteen digits are the decimal's.
+  case roundedDecimal
   case blob
   case uuid
+  /// A UUID of 16 bytes.
+  case uuidBytes
   case uri
   /// The number of the row that a to-one relationship refers to.
   case reference(IDScope)
@@ -37,16 +43,28 @@ package enum ColumnKind: Sendable, Equatable {
   }
 
   package static func == (a: ColumnKind, b: ColumnKind) -> Bool {
-    switch (a, b) {
-    case (.integer, .integer), (.real, .real), (.number, .number), (.boolean, .boolean), (.text, .text),
-      (.isoDate, .isoDate),
-      (.unixDate, .unixDate), (.decimal, .decimal), (.blob, .blob), (.uuid, .uuid), (.uri, .uri):
-      return true
-    case (.reference(let a), .reference(let b)): return a === b
-    case (.integer, _), (.real, _), (.number, _), (.boolean, _), (.text, _), (.isoDate, _), (.unixDate, _),
-      (.decimal, _), (.blob, _),
-      (.uuid, _), (.uri, _), (.reference, _):
-      return false
+    if case (.reference(let a), .reference(let b)) = (a, b) { return a === b }
+    return a.number == b.number
+  }
+
+  /// A number for each case.
+  private var number: Int {
+    switch self {
+    case .integer: 0
+    case .real: 1
+    case .number: 2
+    case .boolean: 3
+    case .text: 4
+    case .isoDate: 5
+    case .unixDate: 6
+    case .referenceDate: 7
+    case .decimal: 8
+    case .roundedDecimal: 9
+    case .blob: 10
+    case .uuid: 11
+    case .uuidBytes: 12
+    case .uri: 13
+    case .reference: 14
     }
   }
 }

@@ -27,6 +27,8 @@ final class RowLayout: Sendable {
   let keySlot: Int?
   /// The column with the name of a row's entity, in a table of several entities.
   let entityColumn: String?
+  /// What stands there, as text.
+  let entityMark: String
   let columns: [Column]
   /// The same for binding a row's values one after the other, without counted references.
   let bindings: ContiguousArray<Binding>
@@ -63,10 +65,11 @@ final class RowLayout: Sendable {
     keyColumn = schema.primaryKeyColumn(of: entity)
     keySlot = entity.primaryKey?.slot
     entityColumn = schema.discriminatorColumn(of: entity)
+    entityMark = schema.entityMark(of: entity)
     var columns: [Column] = []
     var blank = ContiguousArray(repeating: Value.null, count: entity.properties.count)
     for attribute in entity.attributes where attribute !== entity.primaryKey {
-      guard let kind = ColumnKind(attribute) else { continue }
+      guard let kind = schema.forms.kind(of: attribute) else { continue }
       columns.append(
         Column(
           slot: attribute.slot, name: schema.column(of: attribute, in: entity), kind: kind,
@@ -118,7 +121,7 @@ final class RowLayout: Sendable {
       var values = Array(repeating: "?", count: names.count)
       if let entityColumn {
         names.append(entityColumn.quotedName)
-        values.append("'\(entity.name.replacingOccurrences(of: "'", with: "''"))'")
+        values.append(SQLText.literal(entityMark))
       }
       let row = "(\(values.joined(separator: ", ")))"
       let sql =

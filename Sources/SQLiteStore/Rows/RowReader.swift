@@ -39,7 +39,9 @@ struct RowReader: Sendable {
           switch places[slot]?.kind {
           case .integer, .real, nil: .plain
           case .reference(let scope): .reference(scope)
-          case .text, .number, .boolean, .isoDate, .unixDate, .decimal, .blob, .uuid, .uri: .other
+          case .text, .number, .boolean, .isoDate, .unixDate, .referenceDate, .decimal, .roundedDecimal, .blob, .uuid,
+            .uuidBytes, .uri:
+            .other
           }
         })
       let sources = UnsafeMutableBufferPointer<Source>.allocate(capacity: slots.count)
@@ -51,7 +53,9 @@ struct RowReader: Sendable {
           case .reference(let scope): (code, target) = (.reference, scope)
           case .text: code = .text
           case .real: code = .real
-          case .number, .boolean, .isoDate, .unixDate, .decimal, .blob, .uuid, .uri: code = .other
+          case .number, .boolean, .isoDate, .unixDate, .referenceDate, .decimal, .roundedDecimal, .blob, .uuid,
+            .uuidBytes, .uri:
+            code = .other
           case nil: if isPartial || layout.blank[slot] == .unresolved { code = .unresolved }
           }
           return Source(code: code, index: places[slot]?.index ?? 0, scope: target)
@@ -105,11 +109,11 @@ struct RowReader: Sendable {
         if indexes.updateValue(index, forKey: column.name) == nil { columns.append(column.name) }
         places[column.slot] = (index, column.kind)
       }
-      shapes[layout.entity.name] = Shape(layout, places, isPartial: slots != nil)
+      shapes[layout.entityMark] = Shape(layout, places, isPartial: slots != nil)
     }
     self.columns = columns
     self.shapes = shapes
-    only = entityColumn == nil ? shapes[layouts[0].entity.name] : nil
+    only = entityColumn == nil ? shapes[layouts[0].entityMark] : nil
   }
 
   /// The columns to select, as names of the table.
@@ -220,8 +224,11 @@ struct RowReader: Sendable {
     case .blob:
       guard let start = sqlite3_column_blob(statement, index) else { return .data(Data()) }
       return .data(Data(bytes: start, count: Int(sqlite3_column_bytes(statement, index))))
+    case .referenceDate: return .date(Date(timeIntervalSinceReferenceDate: sqlite3_column_double(statement, index)))
     case .decimal: return decimal(statement, index)
+    case .roundedDecimal: return roundedDecimal(statement, index)
     case .uuid: return UUID(uuidString: text(statement, index)).map(Value.uuid) ?? .null
+    case .uuidBytes: return uuid(statement, index)
     case .uri: return URL(string: text(statement, index)).map(Value.uri) ?? .null
     }
   }
@@ -241,6 +248,21 @@ struct RowReader: Sendable {
       return .date(Date(timeIntervalSince1970: sqlite3_column_double(statement, index)))
     }
     return ISODate.date(parsing: bytes(statement, index)).map(Value.date) ?? .null
+  }
+
+  /// Another program may have written it as text.
+  private static func uuid(_ statement: OpaquePointer, _ index: Int32) -> Value {
+    guard sqlite3_column_type(statement, index) == SQLITE_BLOB else {
+      return UUID(uuidString: text(statement, index)).map(Value.uuid) ?? .null
+    }
+    let bytes = UnsafeRawBufferPointer(
+      start: sqlite3_column_blob(statement, index), count: Int(sqlite3_column_bytes(statement, index)))
+    return StoredForms.uuid(of: bytes).map(Value.uuid) ?? .null
+  }
+
+  private static func roundedDecimal(_ statement: OpaquePointer, _ index: Int32) -> Value {
+    guard sqlite3_column_type(statement, index) == SQLITE_FLOAT else { return decimal(statement, index) }
+    return StoredForms.decimal(rounding: sqlite3_column_double(statement, index)).map(Value.decimal) ?? .null
   }
 
   private static func decimal(_ statement: OpaquePointer, _ index: Int32) -> Value {

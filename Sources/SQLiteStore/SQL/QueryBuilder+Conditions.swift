@@ -94,7 +94,7 @@ extension QueryBuilder {
     if left.isDecimal || right.isDecimal {
       (a, b) = ("lade_decimal_key(\(a))", "lade_decimal_key(\(b))")
     } else if let first = left.attribute, let second = right.attribute, left.kind == .date,
-      DateStorage(first) != DateStorage(second)
+      !schema.forms.holdAlike(first, second)
     {
       (a, b) = ("lade_microseconds(\(a))", "lade_microseconds(\(b))")
     }
@@ -140,7 +140,7 @@ extension QueryBuilder {
   }
 
   private func databaseValue(of value: Value, for path: ResolvedPath) -> DatabaseValue {
-    if let attribute = path.attribute { return ValueCodec.databaseValue(of: value, for: attribute) }
+    if let attribute = path.attribute { return schema.forms.databaseValue(of: value, for: attribute) }
     return computedValue(of: value)
   }
 

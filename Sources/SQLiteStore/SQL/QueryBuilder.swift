@@ -86,7 +86,7 @@ struct QueryBuilder {
   func entityCondition(includesSubentities: Bool) -> String? {
     guard let column = schema.discriminatorColumn(of: entity) else { return nil }
     if includesSubentities, entity.rootEntity === entity { return nil }
-    let names = (includesSubentities ? entity.selfAndDescendants : [entity]).map { SQLText.literal($0.name) }
+    let names = (includesSubentities ? entity.selfAndDescendants : [entity]).map(schema.entityLiteral)
     let name = "\(Self.root).\(SQLText.name(column))"
     return names.count == 1 ? "\(name) = \(names[0])" : "\(name) IN (\(names.joined(separator: ", ")))"
   }
@@ -133,7 +133,14 @@ struct QueryBuilder {
     _ entity: EntityDescription, after steps: [RelationshipDescription], from origin: Int
   ) throws(SQLCompilerError) -> String {
     let alias = try alias(steps, from: origin)
-    if let column = schema.discriminatorColumn(of: entity) { return "\(alias).\(SQLText.name(column))" }
+    if let column = schema.discriminatorColumn(of: entity) {
+      let mark = "\(alias).\(SQLText.name(column))"
+      guard schema.forms == .coreData else { return mark }
+      let names = entity.rootEntity.selfAndDescendants.map {
+        "WHEN \(schema.entityLiteral(of: $0)) THEN \(SQLText.literal($0.name))"
+      }
+      return "CASE \(mark) \(names.joined(separator: " ")) END"
+    }
     let key = "\(alias).\(SQLText.name(schema.primaryKeyColumn(of: entity)))"
     return "CASE WHEN \(key) IS NOT NULL THEN \(SQLText.literal(entity.name)) END"
   }
@@ -145,7 +152,9 @@ struct QueryBuilder {
     guard let name = schema.columnIfStored(of: property, in: property.entity) else {
       throw .notStored(entity: property.entity.name, property: property.name)
     }
-    return "\(alias).\(SQLText.name(name))"
+    let column = "\(alias).\(SQLText.name(name))"
+    guard schema.forms == .coreData, (property as? AttributeDescription)?.type == .decimal else { return column }
+    return "lade_rounded_decimal(\(column))"
   }
 
   /// The name of the table that `steps` lead to; joined the first time.
@@ -203,7 +212,7 @@ extension QueryBuilder {
     case .constant(let value): return bind(computedValue(of: value))
     case .path(let path):
       let column = try column(path)
-      return path.kind == .date ? "lade_microseconds(\(column))" : column
+      return schema.forms.computedTerm(column, path.kind)
     case .call(let function, let arguments): return try call(function, arguments, expression)
     case .cast(let inner, let type):
       let kind = ComputedValue.letter(of: inner)

@@ -247,35 +247,35 @@ extension QueryBuilder {
   /// A computed value in the form of a column. Dates have a different form when they are computed.
   private func stored(_ expression: ResolvedExpression, _ text: String) -> String {
     if case .path = expression { return text }
-    return expression.kind == .date ? "lade_stored_date(\(text))" : text
+    return expression.kind == .date ? schema.forms.storedDate(text) : text
   }
 }
 
 extension ColumnKind {
   /// The kind of a dictionary's column.
   /// - Throws: ``SQLCompilerError/notStored(entity:property:)``.
-  init(_ column: StoreQuery.Column, in store: SQLiteStore) throws {
+  init(_ column: StoreQuery.Column, in tables: StoreTables) throws {
     switch column {
-    case .value(let expression), .computed(let expression): self = try Self.kind(of: expression, in: store)
+    case .value(let expression), .computed(let expression): self = try Self.kind(of: expression, in: tables)
     case .aggregate(let aggregate):
       switch aggregate.function {
-      case .minimum, .maximum: self = try Self.kind(of: aggregate.element, in: store)
+      case .minimum, .maximum: self = try Self.kind(of: aggregate.element, in: tables)
       case .count, .sum, .average: self = Self.number(aggregate.valueType)
       }
     }
   }
 
-  private static func kind(of expression: ResolvedExpression, in store: SQLiteStore) throws -> ColumnKind {
-    if case .path(let path) = expression { return try kind(of: path, in: store) }
+  private static func kind(of expression: ResolvedExpression, in tables: StoreTables) throws -> ColumnKind {
+    if case .path(let path) = expression { return try kind(of: path, in: tables) }
     switch expression.kind {
     case .string?: return .text
-    case .date?: return .isoDate
+    case .date?: return tables.schema.forms == .own ? .isoDate : .referenceDate
     case .uuid?: return .uuid
     case .uri?: return .uri
     case .data?: return .blob
     case .object?:
       guard let root = expression.objectRoot else { return .number }
-      return .reference(store.scope(of: root))
+      return .reference(tables.scope(of: root))
     case .number?, .opaque?, nil: return number(expression.valueType)
     }
   }
@@ -290,15 +290,15 @@ extension ColumnKind {
     }
   }
 
-  private static func kind(of path: ResolvedPath, in store: SQLiteStore) throws -> ColumnKind {
+  private static func kind(of path: ResolvedPath, in tables: StoreTables) throws -> ColumnKind {
     switch path.end {
-    case .objectID(let entity): return .reference(store.scope(of: entity))
+    case .objectID(let entity): return .reference(tables.scope(of: entity))
     case .entityName: return .text
     case .composite(let composite):
       throw SQLCompilerError.notStored(entity: path.steps.last?.destinationEntity.name ?? "", property: composite.name)
-    case .relationship(let relationship): return .reference(store.scope(of: relationship.destinationEntity))
+    case .relationship(let relationship): return .reference(tables.scope(of: relationship.destinationEntity))
     case .attribute(let attribute):
-      guard let kind = ColumnKind(attribute) else {
+      guard let kind = tables.schema.forms.kind(of: attribute) else {
         throw SQLCompilerError.notStored(entity: attribute.entity.name, property: attribute.name)
       }
       return kind

@@ -30,6 +30,11 @@ package struct SchemaMap: Sendable {
   /// Parts of the model without an equivalent in the file, for people.
   package let warnings: [String]
 
+  /// How the file keeps values.
+  package let forms: StoredForms
+
+  /// The numbers by which a Core Data store knows entities; empty for a file of this library, which names them.
+  private let entityNumbers: [EntityDescription: Int64]
   private let tablesByRoot: [EntityDescription: TableMap]
   private let pairings: [RelationshipDescription: Pairing]
 
@@ -49,6 +54,32 @@ package struct SchemaMap: Sendable {
     warnings = builder.warnings
     tablesByRoot = Dictionary(uniqueKeysWithValues: builder.tables.map { ($0.rootEntity, $0) })
     pairings = builder.pairings
+    forms = .own
+    entityNumbers = [:]
+  }
+
+  /// The tables of a Core Data store, which are there already.
+  init(
+    coreData tables: [TableMap], _ pairings: [RelationshipDescription: Pairing], _ numbers: [EntityDescription: Int64]
+  ) {
+    self.tables = tables
+    joinTables = []
+    indexes = []
+    warnings = []
+    tablesByRoot = Dictionary(uniqueKeysWithValues: tables.map { ($0.rootEntity, $0) })
+    self.pairings = pairings
+    forms = .coreData
+    entityNumbers = numbers
+  }
+
+  /// What ``discriminatorColumn(of:)`` holds for rows of that entity, as text: its name, or its number.
+  package func entityMark(of entity: EntityDescription) -> String {
+    entityNumbers[entity].map { String($0) } ?? entity.name
+  }
+
+  /// The same as SQL.
+  func entityLiteral(of entity: EntityDescription) -> String {
+    entityNumbers[entity].map { String($0) } ?? SQLText.literal(entity.name)
   }
 
   /// The table of `entity`'s hierarchy. The entity must be one that the map was made for.

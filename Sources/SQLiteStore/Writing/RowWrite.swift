@@ -17,7 +17,7 @@ final class RowWrite {
   private var hasReferences = false
   private var hasPairs = false
   private var numbered: [ManagedObjectID: Int64] = [:]
-  private var clashes: [Clash] = []
+  private var clashes = UniquenessClashes()
   /// Finders of conflicting rows, by the entity's index.
   private var finders: [Int: ConflictFinder] = [:]
 
@@ -65,7 +65,7 @@ final class RowWrite {
 
   /// Stores the numbers that were given, and throws the uniqueness conflicts and broken references that were found.
   func finish(_ changes: StoreChanges, _ ids: [ManagedObjectID], _ savedRows: [SavedRows]) throws {
-    guard clashes.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts(changes, ids)) }
+    guard clashes.isEmpty else { throw ManagedObjectError.constraintConflicts(clashes.conflicts(changes, ids)) }
     if let date = binder.unstorable {
       throw ManagedObjectError.store(
         StoreFailure(
@@ -403,28 +403,15 @@ extension RowWrite {
 }
 
 extension RowWrite {
-  /// A row that couldn't be written, and the row that it conflicts with.
-  struct Clash {
-    /// The row by the ID that the context knows.
-    let row: StoreRow
-    let constraint: [String]
-    let inTheWay: StoreRow?
-  }
-
   /// Collects a row's conflicts, one for each violated constraint. Any other error ends the write.
   func noteConflict(_ row: StoreRow, _ number: Int64, _ layout: RowLayout, isNew: Bool) throws {
     try throwUnlessUniqueness()
     let look = try finders[layout.entity.index] ?? ConflictFinder(layout, store, db)
     finders[layout.entity.index] = look
     let found = try look.clashes(of: number, row.values, isNew: isNew, binder, in: db)
-    for clash in found {
-      clashes.append(.init(row: row, constraint: clash.constraint.map(\.name), inTheWay: clash.row))
-    }
     // A taken row number violates no constraint of the model.
-    if found.isEmpty {
-      clashes.append(
-        .init(row: row, constraint: [layout.entity.primaryKey?.name ?? layout.keyColumn], inTheWay: nil))
-    }
+    let own = (constraint: [layout.entity.primaryKey?.name ?? layout.keyColumn], row: nil as StoreRow?)
+    clashes.note(row, found.isEmpty ? [own] : found.map { ($0.constraint.map(\.name), $0.row) })
   }
 
   /// Throws the last statement's error, unless it was a uniqueness constraint.
@@ -433,33 +420,6 @@ extension RowWrite {
     switch error.extendedResultCode {
     case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID: return
     default: throw error
-    }
-  }
-
-  /// The collected conflicts, with the conflicting rows as they were before this write, or, for rows of this write, with the
-  /// IDs that the context knows.
-  func conflicts(_ changes: StoreChanges, _ ids: [ManagedObjectID]) -> [ConstraintConflict] {
-    let refused = Set(clashes.map(\.row.id))
-    var placed: [ManagedObjectID: StoreRow] = [:]
-    for (row, id) in zip(changes.inserted, ids) where !refused.contains(row.id) { placed[id] = row }
-    var updates: [ManagedObjectID: StoreChanges.Update] = [:]
-    for update in changes.updated { updates[update.id] = update }
-    return clashes.map { clash in
-      guard let inTheWay = clash.inTheWay else {
-        return ConstraintConflict(clash.row, constraint: clash.constraint, database: nil, earlier: nil)
-      }
-      if let row = placed[inTheWay.id] {
-        return ConstraintConflict(clash.row, constraint: clash.constraint, database: nil, earlier: row)
-      }
-      guard let update = updates[inTheWay.id] else {
-        return ConstraintConflict(clash.row, constraint: clash.constraint, database: inTheWay, earlier: nil)
-      }
-      let isTaken = clash.constraint.contains { name in
-        update.id.entity.slot(of: name).map { update.values[$0] != update.committed[$0] } ?? false
-      }
-      let row = StoreRow(id: update.id, values: isTaken ? update.values : update.committed)
-      return ConstraintConflict(
-        clash.row, constraint: clash.constraint, database: isTaken ? nil : row, earlier: isTaken ? row : nil)
     }
   }
 }

@@ -40,7 +40,7 @@ extension SQLiteStore {
     if isChecked { try write.check(changes) }
     var changes = changes
     var derivations = hasDerivations ? DerivationWrite() : nil
-    var derived = DerivedTables(db: db, store: self)
+    var derived = DerivedTables(db: db, tables: tables)
     try derivations?.prepare(&changes, derived)
     try write.delete(changes.deleted)
     let ids = try write.assignIDs(to: changes.inserted, changes.updated)
@@ -97,7 +97,8 @@ extension SQLiteStore {
 /// A batch request's view of an SQLite store: the writing connection.
 private final class SQLiteTransaction: SQLiteStoreReader, StoreTransaction, @unchecked Sendable {
   // Sendable: it is used only by the thread that runs the transaction, while that runs.
-  let store: SQLiteStore
+  private let store: SQLiteStore
+  package var tables: StoreTables { store.tables }
   private let db: Database
   /// Records all writes of the batch as one transaction of the history; nil before the first.
   private var history: HistoryWriter?
