@@ -61,7 +61,7 @@ struct CoreDataExportTests {
   }
 
   @Test(
-    "a store that is imported and exported again is the same to the byte, but for the number of updates and what is finer than a microsecond",
+    "a store that is imported and exported again is the same to the byte, but for numbers of updates and the last digits of dates and decimals",
     .enabled(if: CoreDataFiles.areThere, "needs ../shared/data/stores"),
     arguments: [
       ("SampleModel/SampleModel_V1.sqlite", 145), ("SampleModel/SampleModel_V2.sqlite", 145),
