@@ -215,13 +215,13 @@ open class PersistentContainer: @unchecked Sendable {
 
   /// Runs `block` with a new background context, on its queue, some time after returning. Unsaved changes are lost.
   /// Source: `performBackgroundTask(_:)` of Core Data.
-  public func performBackgroundTask(_ block: @escaping @Sendable (ManagedObjectContext) -> Void) {
+  open func performBackgroundTask(_ block: @escaping @Sendable (ManagedObjectContext) -> Void) {
     newBackgroundContext().perform(block)
   }
 
   /// Runs `block` with a new background context, on its queue, and awaits its result. Unsaved changes are lost.
   /// Source: the asynchronous `performBackgroundTask(_:)` of Core Data.
-  public func performBackgroundTask<T: Sendable, Failure: Error>(
+  open func performBackgroundTask<T: Sendable, Failure: Error>(
     _ block: @escaping @Sendable (ManagedObjectContext) throws(Failure) -> T
   ) async throws(Failure) -> T {
     try await newBackgroundContext().perform(block)

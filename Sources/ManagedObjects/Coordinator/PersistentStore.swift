@@ -21,12 +21,15 @@ public final class PersistentStore: Sendable {
   public let configurationName: String?
   /// The entities whose objects it holds.
   package let entities: [EntityDescription]
+  /// What it was added by.
+  let addition: PersistentStoreDescription
   /// The store itself, which reads and writes.
   package let content: any IncrementalStore
   private let indexes: Set<Int>
 
   init(_ content: any IncrementalStore, _ description: PersistentStoreDescription, entities: [EntityDescription]) {
     self.content = content
+    addition = description
     self.entities = entities
     identifier = content.identifier
     url = content.url
@@ -64,4 +67,40 @@ extension PersistentStore: Hashable {
 extension PersistentStore: CustomStringConvertible {
   /// Its file or "in memory", and its identifier.
   public var description: String { "\(url?.path ?? "in memory") (\(identifier))" }
+}
+
+extension PersistentStoreCoordinator {
+  /// Opens one of the coordinator's stores at another place, where there is a store already, and closes it at the present one. No
+  /// save can come in between. Objects that contexts hold are the new store's if it has the same identifier, as a file that was
+  /// moved or a copy has.
+  ///
+  /// Source: `setURL(_:for:)` of Core Data, which changes the store; here it is another one, with the old one's configuration and
+  /// options. To take the content along, use `migratePersistentStore`.
+  /// - Returns: the store at the new place.
+  /// - Throws: ``PersistentStoreError/unknownStore(identifier:)``, ``ManagedObjectError/store(_:)`` when there is no file, or what
+  ///   ``addPersistentStore(_:)`` throws. The coordinator then has the store at the old place.
+  @discardableResult
+  public func setURL(_ url: URL, for store: PersistentStore) throws -> PersistentStore {
+    guard persistentStores.contains(store) else {
+      throw PersistentStoreError.unknownStore(identifier: store.identifier)
+    }
+    guard FileManager.default.fileExists(atPath: url.path) else {
+      throw ManagedObjectError.store(
+        StoreFailure(.cannotOpen, path: url.path, message: "there is no store at the new place, and none is made"))
+    }
+    var description = store.addition
+    description.url = url
+    var new: PersistentStore?
+    _ = try asSave("move to another store") {
+      try remove(store)
+      do {
+        new = try addPersistentStore(description)
+      } catch {
+        try addPersistentStore(store.addition)
+        throw error
+      }
+    }
+    guard let new else { throw PersistentStoreError.unknownStore(identifier: store.identifier) }
+    return new
+  }
 }

@@ -10,7 +10,9 @@ private final class CompanyContainer: PersistentContainer, @unchecked Sendable {
   private static let directory = FileManager.default.temporaryDirectory
     .appendingPathComponent("lade-container-\(UUID().uuidString)/data", isDirectory: true)
   private let made = Mutex(0)
+  private let tasks = Mutex(0)
   var numberOfContexts: Int { made.withLock { $0 } }
+  var numberOfTasks: Int { tasks.withLock { $0 } }
 
   init() {
     super.init(name: "Company", managedObjectModel: CompanyModel.model, viewQueue: .privateQueue)
@@ -23,6 +25,13 @@ private final class CompanyContainer: PersistentContainer, @unchecked Sendable {
     let context = super.newBackgroundContext()
     context.transactionAuthor = "company"
     return context
+  }
+
+  override func performBackgroundTask<T: Sendable, Failure: Error>(
+    _ block: @escaping @Sendable (ManagedObjectContext) throws(Failure) -> T
+  ) async throws(Failure) -> T {
+    tasks.withLock { $0 += 1 }
+    return try await super.performBackgroundTask(block)
   }
 
   static func remove() throws { try FileManager.default.removeItem(at: directory.deletingLastPathComponent()) }
@@ -48,6 +57,10 @@ struct ContainerTests {
     #expect(container.persistentStoreDescriptions.count == 1 && description.type == .sqlite)
     #expect(description.url == CompanyContainer.defaultDirectoryURL().appendingPathComponent("Company.sqlite"))
     #expect(container.managedObjectModel === CompanyModel.model)
+    // As in Core Data.
+    let merges = container.viewContext.performAndWait { viewContext in viewContext.automaticallyMergesChangesFromParent
+    }
+    #expect(!merges)
     let outcomes = Recorder<String>()
     container.loadPersistentStores { outcomes.note("\($0.url?.lastPathComponent ?? ""): \(String(describing: $1))") }
     #expect(outcomes.items == ["Company.sqlite: nil"])
@@ -57,6 +70,7 @@ struct ContainerTests {
       return context.transactionAuthor
     }
     #expect(author == "company" && container.numberOfContexts == 1)
+    #expect(container.numberOfTasks == 1, "the subclass runs tasks in the background itself")
     let names = try await container.viewContext.perform { viewContext in
       try viewContext.all(Person.self).compactMap(\.name)
     }

@@ -237,6 +237,31 @@ struct StoreFileTests {
     #expect(try entries().allSatisfy { !$0.contains("replacing") })
   }
 
+  @Test("a store is opened at another place, where its file was moved to, and objects that contexts hold stay its own")
+  func settingURL() throws {
+    let (file, other) = (try file("a.sqlite", "Ada"), directory.file("b.sqlite"))
+    try coordinator.replacePersistentStore(at: other, withPersistentStoreFrom: file)
+    let owner = try opened(file)
+    let store = owner.persistentStores[0]
+    let context = ManagedObjectContext(.confinement, coordinator: owner)
+    let ada = try #require(try context.all(Person.self).first)
+    #expect(throws: ManagedObjectError.self) { try owner.setURL(directory.file("none.sqlite"), for: store) }
+    try Data(repeating: 7, count: 8192).write(to: directory.file("damaged.sqlite"))
+    #expect(throws: (any Error).self) { try owner.setURL(directory.file("damaged.sqlite"), for: store) }
+    #expect(owner.persistentStores.map(\.url) == [file])
+    let present = owner.persistentStores[0]
+    let new = try owner.setURL(other, for: present)
+    #expect(owner.persistentStores == [new] && new.url == other && new.identifier == store.identifier)
+    #expect(throws: PersistentStoreError.unknownStore(identifier: store.identifier)) {
+      try owner.setURL(file, for: present)
+    }
+    ada.name = "Ada Lovelace"
+    try context.save()
+    try owner.close()
+    #expect(try names(in: other) == ["Ada Lovelace"])
+    #expect(try names(in: file) == ["Ada"])
+  }
+
   @Test("a store moves to another file while it is open, and objects that contexts hold stay theirs")
   func moving() throws {
     let owner = try opened(directory.file("a.sqlite"))
