@@ -26,6 +26,13 @@ struct StoreFailureTests {
     #expect("\(failure)" == "/data/main.sqlite: words (SQLite code \(code.rawValue))")
   }
 
+  @Test("a file that was replaced while it was open is called that, and not one that may not be written")
+  func replaced() {
+    let error = DatabaseError(
+      resultCode: .SQLITE_READONLY_DBMOVED, message: "attempt to write a readonly database")
+    #expect(StoreFailure(error, path: file.path).message.contains("was removed or replaced while it was open"))
+  }
+
   @Test(
     "a query beyond SQLite's limits is too complex, which has no code",
     arguments: [
