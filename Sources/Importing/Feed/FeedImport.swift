@@ -45,7 +45,8 @@ final class FeedImport {
         (counts.deleted, "deleted"), (counts.rejected, "rejected"), (counts.skipped, "skipped"),
       ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
       let summary =
-        "\(step.name) into \(step.entity.name): \(parts.isEmpty ? "nothing" : parts.joined(separator: ", "))"
+        (step.name == step.entity.name ? step.name : "\(step.name) into \(step.entity.name)")
+        + ": \(parts.isEmpty ? "nothing" : parts.joined(separator: ", "))"
       return [summary] + notes.map { step.member == nil ? $0 : "\(step.name): \($0)" }
     }
   }

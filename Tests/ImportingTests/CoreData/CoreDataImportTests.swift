@@ -122,6 +122,7 @@ struct CoreDataImportTests {
     #expect(try room.rows("Live", "title", "place", "tags.name") == ["B|arena|calm loud", "D|club|"])
     #expect(try room.rows("Artist", "name", "page.link") == ["Ada|https://example.org/ada", "Ben|"])
     #expect(result.notes.contains { $0.contains("the store has no model in it") })
+    #expect(result.notes.contains("Album: 2 inserted"), "\(result.notes)")
     let again = try room.run()
     #expect(again.inserted == 0 && again.updated == 0)
   }
