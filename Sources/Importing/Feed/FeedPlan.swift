@@ -118,11 +118,16 @@ struct FeedPlan {
       throw MappingError.badFeed(
         reason:
           "none of the store's entities (\(Self.list(store.schema.modelEntities.map(\.name).sorted()))) is one of "
-          + Self.list(entities.map(\.name)))
+          + Self.list(entities.map(\.name)) + ": make a model for this store by “ladectl model convert --row-numbers”")
     }
     try checkModes(request.options)
     let known = Set(entities.flatMap { [$0.name, $0.definition.renamingIdentifier ?? $0.name] })
-    noteIgnored(store.schema.modelEntities.map(\.name).filter { !known.contains($0) }.sorted())
+    let ignored = store.schema.modelEntities.map(\.name).filter { name in
+      !known.contains(name) && (own ?? model).entitiesByName[name]?.isAbstract != true
+    }
+    if !ignored.isEmpty {
+      notes.append("ignored: \(Self.list(ignored.sorted())), which the importing store's model doesn't have")
+    }
     noteMissing(entities)
     notes += selects.notes
     // Relationships to several objects, and those to objects of the same entity, may name rows that come later.

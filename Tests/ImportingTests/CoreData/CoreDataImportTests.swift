@@ -37,6 +37,7 @@ struct CoreDataImportTests {
     let result = try room.run()
     #expect(result.isFinished && result.rejected == 0, "\(result.notes)")
     #expect(try (room.count("Page"), room.count("Feedback"), room.count("Author")) == (119, 3, 1))
+    #expect(!result.notes.contains { $0.contains("ignored") }, "an abstract entity has no rows to ignore")
     #expect(
       try room.rows("Book", "storeRow", "title", "price", "pagesCount", "author.alias") == [
         "1|title 2 - author 1|3.3333333333|1|Alessandro", "2|title 1 - author 1|10.11|99|Alessandro",
@@ -227,6 +228,14 @@ struct CoreDataImportTests {
     let room = try CoreDataRoom(tables, [EntityDefinition("Photo", attributes: [image])])
     let error = #expect(throws: MappingError.self) { try room.run() }
     #expect(error.map { "\($0)" }?.contains("Photo.image is kept in files beside the store") == true)
+
+    let many = try CoreDataRoom(
+      """
+      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 20000)
+      INSERT INTO Z_PRIMARYKEY SELECT i, 'E' || i, 0, 0 FROM n;
+      """, [EntityDefinition("Photo")])
+    let tooMany = #expect(throws: ReaderError.self) { try many.run() }
+    #expect(tooMany.map { "\($0)" }?.contains("more than 20000 entities") == true)
 
     var one = FileImport(into: "Photo", of: room.coordinator)
     for format in ["core-data", "sqlite"] {

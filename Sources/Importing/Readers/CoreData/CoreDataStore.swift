@@ -57,6 +57,8 @@ final class CoreDataStore {
     else { throw .database(.noModelCache) }
     do {
       return try ManagedObjectModel(modelCache: cache, file: file, isKept: isKept)
+    } catch ModelError.unreadable(_, let reason) {
+      throw .database(.badModel(reason: reason))
     } catch {
       throw .database(.badModel(reason: "\(error)"))
     }
@@ -66,11 +68,18 @@ final class CoreDataStore {
 /// Queries of ours over a store of unknown origin.
 struct CoreDataReading: CoreDataConnection {
   fileprivate let database: SQLiteDatabase
+  /// What a result may have: queries are about what a store is made of, not about its objects.
+  private static let rowLimit = 20_000
 
   func rows(_ sql: String) throws(ReaderError) -> [[Value]] {
     let rows = try prepared(sql)
     var all: [[Value]] = []
-    while try rows.next() { all.append(rows.columns.indices.map { rows.value($0) }) }
+    while try rows.next() {
+      guard all.count < Self.rowLimit else {
+        throw .database(.badModel(reason: "it has more than \(Self.rowLimit) entities or tables"))
+      }
+      all.append(rows.columns.indices.map { rows.value($0) })
+    }
     return all
   }
 
