@@ -148,7 +148,7 @@ package enum CoreDataFileError: Error, Sendable, Equatable, CustomStringConverti
     case .noHashes(let entity):
       "there is no version hash for the entity \(entity): give a store that the app wrote as the template, or the .momd from "
         + "the app's bundle with its VersionInfo.plist"
-    case .badMetadata(let reason): "the store's metadata can't be read: \(reason)"
+    case .badMetadata(let reason): "its version hashes can't be read: \(reason)"
     case .badTemplate(let statement, let reason): "the template's “\(statement)” can't be used: \(reason)"
     case .unstorable(let place, let reason): "\(place): \(reason)"
     }

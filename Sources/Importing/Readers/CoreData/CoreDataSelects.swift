@@ -158,7 +158,7 @@ struct CoreDataSelects {
       try note(own, isLost: inverse?.isManyToMany == true)
       return nil
     case .toOne(let reference):
-      if let inverse, !inverse.isToMany, !leads { return nil }
+      // Both ends of a one-to-one relationship have a column, and both are set.
       return "t.\(SQLiteDatabase.quoted(reference.column))"
     case .toMany(let reference):
       return own.isOrdered ? try ordered(own, reference) : nil
