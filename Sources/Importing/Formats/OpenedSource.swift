@@ -21,12 +21,13 @@ struct OpenedSource {
 ///   - name: the file's name, whose ending may settle the format.
 ///   - member: the member to read of an archive that was listed before; nil: the one that the options choose.
 ///   - log: a descriptor of the write-ahead log of a SQLite file; nil: there is none.
+///   - isMoved: whether the file isn't where its program wrote it, so that such a log may be missing.
 ///   - position: the `end` of the last batch that is done with; nil for the beginning.
 ///   - blockSize: the size of the blocks that each stage reads.
 /// - Throws: `ReaderError`.
 func openSource(
   fileDescriptor: Int32, name: String, options: ReaderOptions, member: ArchiveMember? = nil,
-  log: Int32? = nil, from position: ReaderPosition?, blockSize: Int = 256 << 10
+  log: Int32? = nil, isMoved: Bool = false, from position: ReaderPosition?, blockSize: Int = 256 << 10
 ) throws -> OpenedSource {
   try options.validate()
   let formats = FileFormats.standard
@@ -35,9 +36,9 @@ func openSource(
   for case (let format, .file(let access)) in candidates.map({ ($0, $0.access) })
   where format.signatures.contains(where: beginning.starts(with:)) {
     let reader = try access.open(fileDescriptor, log, options, position)
-    return OpenedSource(
-      reader: reader, detection: SourceDetection(format: format, reader: reader, options: options),
-      isTabular: format.isTabular)
+    var detection = SourceDetection(format: format, reader: reader, options: options)
+    if isMoved, log == nil, SQLiteLog.mayBelong(to: beginning) { detection.notes.append(SQLiteLog.absence) }
+    return OpenedSource(reader: reader, detection: detection, isTabular: format.isTabular)
   }
   var stages = try SourceStages(descriptor: fileDescriptor, name: name, options: options, blockSize: blockSize)
   try stages.openText(member)

@@ -48,7 +48,10 @@ struct InferenceInput: Sendable, Hashable {
   func read(_ body: (RecordBatch) throws -> Void) throws -> [String] {
     let file = try OpenFile(path)
     do {
-      let opened = try openSource(fileDescriptor: file.descriptor, name: path, options: options, from: nil)
+      let log = try SQLiteLog(besideFile: path, database: file.descriptor)
+      defer { withExtendedLifetime(log) {} }
+      let opened = try openSource(
+        fileDescriptor: file.descriptor, name: path, options: options, log: log?.descriptor, from: nil)
       let batch = RecordBatch()
       // The first batch has the columns, even if there are no records.
       repeat {
@@ -109,7 +112,7 @@ struct InferenceInput: Sendable, Hashable {
       guard options.member == nil,
         let archive = try SourceArchive(fileDescriptor: file.descriptor, name: path, options: options)
       else {
-        let tables = try Self.tables(file.descriptor, options)
+        let tables = try Self.tables(path, file.descriptor, options)
         guard tables.count > 1 else {
           inputs.append(InferenceInput(path: path, member: options.member, options: options))
           return
@@ -141,12 +144,17 @@ struct InferenceInput: Sendable, Hashable {
   }
 
   /// The tables of a database, of which the options choose none; none for any other file.
-  private static func tables(_ descriptor: Int32, _ options: ReaderOptions) throws(ReaderError) -> [String] {
+  private static func tables(
+    _ path: String, _ descriptor: Int32, _ options: ReaderOptions
+  ) throws(ReaderError) -> [String] {
     guard options.table == nil, options.query == nil else { return [] }
     let file = try PlainSource(descriptor: descriptor)
     guard try file.readSample(SourceSample.signatureSize).starts(with: SQLiteFormat.signature) else { return [] }
+    let log = try SQLiteLog(besideFile: path, database: descriptor)
+    defer { withExtendedLifetime(log) {} }
     return try SQLiteDatabase(
-      descriptor: descriptor, fileSize: file.size, isQueried: false, maximumRecordBytes: options.maximumRecordBytes
+      descriptor: descriptor, log: log?.descriptor, fileSize: file.size, isQueried: false,
+      maximumRecordBytes: options.maximumRecordBytes
     ).tables
   }
 

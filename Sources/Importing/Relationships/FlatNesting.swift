@@ -28,6 +28,9 @@ struct FlatNesting {
 
   var entity: EntityDescription { relationship.destinationEntity }
 
+  /// The slots that tell whether an object of the store is as the file has it.
+  var comparedSlots: [Int] { (attributes.map(\.slot) + [inverse.slot]).sorted() }
+
   /// nil when objects have to be made.
   init?(_ place: NestedRelationship, of owner: EntityDescription, _ mappings: NestedMappings) {
     let relationship = place.end.relationship
@@ -264,6 +267,8 @@ struct FlatNestedRows {
   let rows: NewRows
   /// The place after each row's nested objects.
   private var ends: [Int32] = []
+  /// Whether every record says which nested objects it has.
+  private(set) var areGivenByAll = true
   /// The rows in the order of their keys.
   private(set) var order: [Int32] = []
   /// Where escaped texts are decoded.
@@ -301,7 +306,7 @@ struct FlatNestedRows {
   mutating func read(_ record: Int, in source: RecordBatch) -> Bool {
     let cell = source.cell(record, shape.column)
     switch cell.kind {
-    case .missing, .null, .empty: break
+    case .missing, .null, .empty: areGivenByAll = false
     case .nested: guard shape.read(source.bytes(of: cell), into: rows, &buffer) else { return false }
     case .text, .number, .yes, .no: return false
     }

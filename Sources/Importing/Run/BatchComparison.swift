@@ -6,7 +6,8 @@
 //   3. the rest is applied like any batch, and all three are one save.
 // After a batch of new keys only, an upsert takes the next one's for new as well and looks none up: the store's uniqueness
 // constraint refuses the save if that is wrong.
-// Rows with nested objects in flat memory are inserted with these if the store has neither, in one save.
+// Rows with nested objects in flat memory are inserted with these if the store has neither, in one save, and counted if the
+// store has all of both with the same values.
 //
 // No two of the rows have the same key, so their order makes no difference. A batch that can't be settled this way, or that
 // the store refuses, is applied as a whole.
@@ -47,9 +48,10 @@ final class BatchComparison {
       if newBatches > 0, target.mode == .upsert { return try saveAsNew(batch) }
       if try save(batch, expectsNew: false) { return true }
     } catch ManagedObjectError.constraintConflicts, ManagedObjectError.mergeConflicts,
-      ManagedObjectError.brokenReferences
+      ManagedObjectError.brokenReferences, ManagedObjectError.validation
     {
-      // Another writer changed one of the rows between reading and saving it.
+      // Another writer changed one of the rows between reading and saving it, or a row's reference leads to an object whose
+      // set has rules.
       target.resolver.forget()
     }
     context.reset()
@@ -130,15 +132,21 @@ final class BatchComparison {
     return outcome
   }
 
-  /// Inserts rows with the rows of their nested objects, all of which have to be new; nil if one isn't.
+  /// Inserts rows with the rows of their nested objects, all of which have to be new, or counts them, if nothing of them
+  /// changes anything; nil if neither is so.
   private func insertNested(
     _ batch: ConvertedBatch, _ rows: NewRows, _ matches: RowMatches, _ expectsNew: Bool
   ) throws -> Outcome? {
     if !expectsNew {
       guard try areNew(matches, batch.flatNested) else {
         newBatches = min(newBatches, 0)
-        batch.mapping.nestedMappings.noteFound()
-        return nil
+        guard try areSame(rows, matches, batch.flatNested) else {
+          batch.mapping.nestedMappings.noteFound()
+          return nil
+        }
+        var outcome = Outcome()
+        outcome.tally.unchanged = Int64(rows.count)
+        return outcome
       }
       newBatches += 1
     }
@@ -159,6 +167,38 @@ final class BatchComparison {
     guard matches.isEmpty else { return false }
     return try nested.allSatisfy { nested in
       try context.matches(of: nested.rows, by: nested.shape.key, order: nested.order, slots: [])?.isEmpty ?? false
+    }
+  }
+
+  /// Whether the store has the objects of all records with the same values, and just the nested objects that each record has,
+  /// with the same values.
+  private func areSame(_ rows: NewRows, _ matches: RowMatches, _ nested: [FlatNestedRows]) throws -> Bool {
+    guard target.absent == nil, nested.allSatisfy(\.areGivenByAll), matches.areAllSame else { return false }
+    let coordinator = context.persistentStoreCoordinator
+    let owners = try matches.numbers.compactMap(\.self).map {
+      try coordinator.managedObjectID(entity: entity.name, number: $0)
+    }
+    return try nested.allSatisfy { nested in
+      nested.point(to: owners)
+      let shape = nested.shape
+      guard
+        let found = try context.matches(
+          of: nested.rows, by: shape.key, order: nested.order, slots: shape.comparedSlots),
+        found.areAllSame
+      else { return false }
+      // As many as were found are all that there are.
+      return try members(of: owners, by: shape.inverse) == nested.rows.count
+    }
+  }
+
+  /// How many objects refer to these.
+  private func members(of owners: [ManagedObjectID], by reference: RelationshipDescription) throws -> Int {
+    try owners.parts(of: 10_000).reduce(0) { sum, part in
+      try sum
+        + context.count(
+          for: FetchRequest<ManagedObject>(
+            entityName: reference.entity.name, predicate: .isIn(reference.name, part.map { .object($0) }),
+            includesPendingChanges: false))
     }
   }
 

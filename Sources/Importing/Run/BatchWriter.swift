@@ -67,6 +67,10 @@ final class BatchWriter {
           guard !more.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts) }
           refused.merge(more) { first, _ in first }
         }
+      } catch ManagedObjectError.validation(let failures) {
+        let more = try applier.refusals(failures)
+        guard !more.isEmpty else { throw ManagedObjectError.validation(failures) }
+        refused.merge(more) { first, _ in first }
       } catch ManagedObjectError.mergeConflicts where retries < Self.retries {
         // Another writer changed one of the rows between reading and saving it.
         retries += 1

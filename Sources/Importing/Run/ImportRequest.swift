@@ -9,6 +9,8 @@ package struct ImportRequest: Sendable {
   package var source: URL
   /// An open descriptor of the file, valid as long as the import runs; nil to open the file by its path.
   package var descriptor: Int32?
+  /// Whether the file was moved or copied to its place, so that the log of a SQLite database stayed behind.
+  package var isMoved = false
   /// The file's name as it was submitted. Its ending may tell the format.
   package var name: String
   /// The entity that the records become, or ``feed``.

@@ -101,7 +101,7 @@ struct PendingReferences {
   /// Deletes everything that is kept for the job. The context is reset.
   func removeAll() throws {
     while true {
-      let some = try next()
+      let some = try next(batchSize)
       if some.isEmpty { return }
       for pending in some { context.delete(pending) }
       try context.save()
@@ -117,6 +117,9 @@ struct PendingReferences {
   ) throws -> UnresolvedReferences? {
     var unresolved = UnresolvedReferences()
     var attempt = 1
+    /// How many notes are still resolved one by one, to find those that the objects at the other end don't allow.
+    var alone = 0
+    var refusal: ValidationFailure?
     while true {
       if shouldStop() { return nil }
       // Other writers may have changed or deleted rows.
@@ -124,8 +127,11 @@ struct PendingReferences {
       do {
         var next = checkpoint
         var nextUnresolved = unresolved
-        guard try resolveSome(resolver, &next, &nextUnresolved) else { return unresolved }
+        guard try resolveSome(alone > 0 ? 1 : batchSize, refusal, resolver, &next, &nextUnresolved) else {
+          return unresolved
+        }
         (checkpoint, unresolved, attempt) = (next, nextUnresolved, 1)
+        (alone, refusal) = (max(0, alone - 1), nil)
       } catch ManagedObjectError.mergeConflicts where attempt < Self.attempts {
         // Another writer changed one of the rows between reading and saving it.
         attempt += 1
@@ -135,16 +141,23 @@ struct PendingReferences {
       } catch ManagedObjectError.constraintConflicts where attempt < Self.attempts {
         // Another writer inserted an object that was to be created here.
         attempt += 1
+      } catch ManagedObjectError.validation(let failures) where refusal == nil {
+        // The object that a reference leads to isn't valid with it: its set has rules.
+        if alone > 0 { refusal = failures.first } else { alone = max(1, batchSize) }
       }
       context.reset()
     }
   }
 
+  /// - Parameters:
+  ///   - limit: the number of notes that are resolved by one save.
+  ///   - refusal: why the references of these notes are left empty.
   private func resolveSome(
-    _ resolver: ReferenceResolver, _ checkpoint: inout ImportCheckpoint, _ unresolved: inout UnresolvedReferences
+    _ limit: Int, _ refusal: ValidationFailure?, _ resolver: ReferenceResolver, _ checkpoint: inout ImportCheckpoint,
+    _ unresolved: inout UnresolvedReferences
   ) throws -> Bool {
     let record = try ImportCheckpoint.object(job, in: context)
-    let pending = try next()
+    let pending = try next(limit)
     if pending.isEmpty { return false }
     var references = PendingKeys(model: context.model, options: options)
     let notes = try pending.map { try ($0, Self.note($0)) }
@@ -158,7 +171,10 @@ struct PendingReferences {
       var isSet = false
       for (name, text) in note.keys.sorted(by: { $0.key < $1.key }) {
         guard let relationship = object?.entity.propertiesByName[name] as? RelationshipDescription else { continue }
-        if object != nil,
+        if let refusal {
+          checkpoint.counts.unresolved += 1
+          unresolved.note(name, references.shown(relationship, text), refusal)
+        } else if object != nil,
           let target = try references.target(relationship, text, in: context, created: &checkpoint.counts.created)
         {
           isSet = isSet || object?.value(at: relationship.slot) != .object(target)
@@ -173,7 +189,10 @@ struct PendingReferences {
         guard let relationship = object?.entity.propertiesByName[name] as? RelationshipDescription else { continue }
         var found: [ManagedObjectID] = []
         for text in set.missing {
-          if let object,
+          if let refusal {
+            checkpoint.counts.unresolved += 1
+            unresolved.note(name, references.shown(relationship, text), refusal)
+          } else if let object,
             let target = try references.target(relationship, text, in: context, created: &checkpoint.counts.created)
           {
             if !object.resolved(relationship).contains(target) { found.append(target) }
@@ -185,7 +204,7 @@ struct PendingReferences {
         }
         let order = set.order.compactMap { references.known(relationship, $0) }
         // The other ends may have been set by their own records, which say nothing about the order.
-        guard !found.isEmpty || object?.isOutOfOrder(relationship, order) == true else { continue }
+        guard refusal == nil, !found.isEmpty || object?.isOutOfOrder(relationship, order) == true else { continue }
         object?.join(relationship, found, order: order)
         isSet = true
       }
@@ -197,16 +216,17 @@ struct PendingReferences {
     }
     try seen?.mark(referred: referred)
     try checkpoint.write(to: record)
-    // The rows were validated when they were written, and setting an optional reference can't make them invalid.
+    // The rows were validated when they were written, and setting an optional reference can't make them invalid, but the
+    // objects that it leads to.
     try context.saveValidated()
     return true
   }
 
   private var ofJob: FetchPredicate { .equal("job", .string(job)) }
 
-  private func next() throws -> [ManagedObject] {
+  private func next(_ limit: Int) throws -> [ManagedObject] {
     try context.fetch(
-      FetchRequest(entityName: ImportModel.referenceEntity, predicate: ofJob, fetchLimit: max(1, batchSize)))
+      FetchRequest(entityName: ImportModel.referenceEntity, predicate: ofJob, fetchLimit: max(1, limit)))
   }
 
   /// The object whose references they are; nil if it has been deleted.
@@ -222,12 +242,21 @@ struct PendingReferences {
   }
 }
 
-/// References that lead nowhere, by relationship.
+/// References that were left empty, by relationship.
 struct UnresolvedReferences {
-  private var all: [String: (count: Int64, examples: [String])] = [:]
+  private struct Place: Hashable {
+    let relationship: String
+    /// Why they can't be set; nil if they lead nowhere.
+    let refusal: String?
+  }
 
-  /// - Parameter key: as messages show it.
-  mutating func note(_ relationship: String, _ key: String) {
+  private var all: [Place: (count: Int64, examples: [String])] = [:]
+
+  /// - Parameters:
+  ///   - key: as messages show it.
+  ///   - refusal: why the object that it leads to doesn't allow it; nil if it leads nowhere.
+  mutating func note(_ relationship: String, _ key: String, _ refusal: ValidationFailure? = nil) {
+    let relationship = Place(relationship: relationship, refusal: refusal?.description)
     var known = all[relationship] ?? (0, [])
     known.count += 1
     if known.examples.count < 3 {
@@ -239,8 +268,13 @@ struct UnresolvedReferences {
 
   /// One note for each relationship, for a person.
   var notes: [String] {
-    all.sorted { $0.key < $1.key }.map { name, what in
-      "\(what.count) reference(s) of \(name) lead nowhere and were left empty, such as \(what.examples.joined(separator: ", "))"
+    let sorted = all.sorted {
+      ($0.key.relationship, $0.key.refusal ?? "") < ($1.key.relationship, $1.key.refusal ?? "")
+    }
+    return sorted.map { place, what in
+      let why = place.refusal.map { "can't be set (\($0))" } ?? "lead nowhere"
+      return "\(what.count) reference(s) of \(place.relationship) \(why) and were left empty, such as "
+        + what.examples.joined(separator: ", ")
     }
   }
 }

@@ -45,6 +45,8 @@ final class RowApplier {
   private var replaceable: Set<ManagedObjectID> = []
   /// Objects that rows have taken unique values from.
   private var yielded: [ManagedObject] = []
+  /// Objects with a further row, in the mode that replaces each once.
+  private var repeated: [ManagedObject] = []
   /// The nested objects of the batch; nil when it has none.
   private var nested: NestedApplier?
   /// Whether any row was deferred to the end of the file.
@@ -145,6 +147,11 @@ final class RowApplier {
     return rejections
   }
 
+  /// The records because of which objects that they refer to aren't valid, with the reason.
+  func refusals(_ failures: [ValidationFailure]) throws -> [Int: Rejection] {
+    try OwnerRefusals(context, batch, applied).rejections(failures)
+  }
+
   // MARK: Which objects the batch was about
 
   /// The row numbers of the objects that were applied. New objects have their numbers afterwards.
@@ -180,6 +187,9 @@ final class RowApplier {
   /// The row numbers of the objects that have lost a unique value to a row and that no row was applied to.
   var yieldedNumbers: [Int64] { yielded.filter { applied.last($0) == nil }.map(\.objectID.number) }
 
+  /// The row numbers of the objects with a row that couldn't replace them, because another had.
+  var repeatedNumbers: [Int64] { repeated.compactMap(SeenObjects.number) }
+
   /// The objects that references would create if they didn't exist, and the nested objects of records.
   func referred() -> [ManagedObjectID] {
     var ids = nested?.carried.map(\.objectID) ?? []
@@ -205,7 +215,10 @@ final class RowApplier {
         if existing?.isAmbiguous(key) == true { return refused.rejectAmbiguous(row, place, key) }
         if !key.isPartial { known = existing?.object(key, place) }
         if mode == .update, known == nil { return refused.rejectUnknown(row, place, key) }
-        if mode == .replace, let known, !isReplaceable(known) { return refused.rejectDuplicate(row, place, row.values) }
+        if mode == .replace, let known, !isReplaceable(known) {
+          repeated.append(known)
+          return refused.rejectDuplicate(row, place, row.values)
+        }
       } else if mode.needsKey {
         return refused.rejectKeyless(row)
       }

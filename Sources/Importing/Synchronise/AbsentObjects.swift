@@ -81,8 +81,10 @@ struct AbsentObjects {
     if numbers.isEmpty { return }
     let coordinator = context.persistentStoreCoordinator
     let some = try numbers.prefix(3).map { try coordinator.managedObjectID(entity: entity.name, number: $0) }
-    throw IncompleteObjects(
-      job: seen.job, entity: entity.name, numbers: numbers, examples: try descriptions(of: some))
+    let examples = try descriptions(of: some)
+    let others = try ValueExchanges(context: context, entity: entity, seen: seen).losers(
+      ifKept: numbers, limit: ProtectedObjects.limit)
+    throw IncompleteObjects(job: seen.job, entity: entity.name, numbers: numbers + others, examples: examples)
   }
 
   /// Deletes them.

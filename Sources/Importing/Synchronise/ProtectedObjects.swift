@@ -2,8 +2,10 @@
 // their addresses. Only at the end is it known that the object's own record was rejected, or that nothing will be deleted.
 // The object stays then, and has to stay with its value, so the record that took it has to be rejected.
 //
-// The import is one transaction. It is rolled back, and the file is read again with such objects protected from the start. A
-// record that is now rejected may protect another object, so this may have to be repeated. If objects are still left
+// The import is one transaction. It is rolled back, and the file is read again with such objects protected from the start. So
+// are those whose records will be rejected in consequence, each having a value of the next: `ValueExchanges` finds a chain
+// of any length at once. These rejections may concern further objects in another way: a record refers to one that was
+// rejected, or a further record of its object counts now. So this may have to be repeated, and if objects are still
 // incomplete after some passes, the job fails and changes nothing.
 //
 // Nothing of this is kept across a kill: a killed job finds the store as it was before its first pass.
@@ -13,7 +15,7 @@ final class ProtectedObjects {
   /// How often a source is read.
   static let passes = 10
   /// How many objects are remembered.
-  private static let limit = 100_000
+  static let limit = 1_000_000
   private var numbers: [String: Set<Int64>] = [:]
   private var pass = 1
 

@@ -28,6 +28,8 @@ struct SeenObjects {
     case kept
     /// Another record has taken a unique value from it.
     case yielded
+    /// It has a further record, which was rejected because the first one was applied.
+    case repeated
   }
 
   let job: String
@@ -56,6 +58,7 @@ struct SeenObjects {
     try mark(rows.appliedNumbers(), as: .described)
     try mark(rows.numbers(of: rejected), as: .kept)
     try mark(rows.yieldedNumbers, as: .yielded)
+    try mark(rows.repeatedNumbers.sorted(), as: .repeated)
     try mark(referred: rows.referred())
     return tally
   }
@@ -124,8 +127,17 @@ struct SeenObjects {
 
   /// Those of the rows that a record was applied to.
   func described(among numbers: [Int64]) throws -> Set<Int64> {
+    try marked(.described, among: numbers)
+  }
+
+  /// Those of the rows that their only record was applied to.
+  func describedOnce(among numbers: [Int64]) throws -> Set<Int64> {
+    try marked(.described, among: numbers).subtracting(marked(.repeated, among: numbers))
+  }
+
+  private func marked(_ mark: Mark, among numbers: [Int64]) throws -> Set<Int64> {
     if numbers.isEmpty { return [] }
-    let chunks = try rows([.described], of: Array(Set(numbers.map(SeenRows.chunk))))
+    let chunks = try rows([mark], of: Array(Set(numbers.map(SeenRows.chunk))))
     return Set(numbers.filter { chunks[SeenRows.chunk(of: $0)]?.contains($0) == true })
   }
 
@@ -177,6 +189,7 @@ struct SeenObjects {
     case .described: .string(job)
     case .kept: .string(job + "\u{1F}kept")
     case .yielded: .string(job + "\u{1F}yielded")
+    case .repeated: .string(job + "\u{1F}repeated")
     }
   }
 

@@ -68,6 +68,18 @@ extension StoreTransactionError: JobFailing {
   }
 }
 
+extension PersistentStoreError: JobFailing {
+  /// Not retryable: what a store is opened for, and what its model holds, stays so while the program runs.
+  public var jobFailure: JobFailure {
+    switch self {
+    case .readOnly: return JobFailure(code: "read_only", message: description, isRetryable: false)
+    case .unknownConfiguration, .notHeld: return JobFailure(code: "model", message: description, isRetryable: false)
+    case .alreadyAdded, .unknownStore, .notNew, .notReachable, .unknownType, .noCoordinator, .exists, .noURL:
+      return JobFailure(code: "store", message: description, isRetryable: false)
+    }
+  }
+}
+
 extension JobFailure {
   /// Why an import failed, with what it leaves in the store.
   ///

@@ -63,6 +63,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
       entity: entity, options: options,
       rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
+    request.isMoved = true
     request.shouldStopWithinRecord = { [unowned self] in isCancelled || isDraining }
     return request
   }

@@ -217,10 +217,11 @@ public final class EmbeddedQueue: Sendable {
   public func events() -> AsyncStream<Job> { queue.events() }
 
   /// Stops running jobs at their next batch, to continue after the next start, and closes the queue's store.
-  /// - Returns: the jobs that still ran when the time was over. The store stays open then.
+  /// - Returns: the jobs that still ran when the time was over. The store stays open then, and while the input of a job that
+  ///   has ended is still being removed.
   public func stop(timeout: Duration = .seconds(30)) async throws -> [Job] {
     let left = await queue.drain(timeout: timeout)
-    if left.isEmpty { try coordinator.close() }
+    if queue.isQuiet { try coordinator.close() }
     return left
   }
 

@@ -162,7 +162,7 @@ extension JobQueue {
   /// `available`, and files of ended jobs are put away. Submissions are still taken; they run after the next start.
   ///
   /// - Returns: the jobs that still ran when `timeout` was over. If the process ends then, they are put back by the
-  ///   next start.
+  ///   next start. Until it does they use their stores, and the queue its own: see ``isQuiet``.
   @discardableResult
   package func drain(timeout: Duration) async -> [Job] {
     let deadline = clock.now().addingTimeInterval(timeout / .seconds(1))
@@ -183,10 +183,18 @@ extension JobQueue {
     hub.finish()
     let left = state.running
     if !left.isEmpty {
-      logger.warning("jobs: still running at the end of the wait", metadata: ["jobs": "\(left.map(\.id))"])
+      logger.warning(
+        "jobs: still running at the end of the wait; the next start continues them",
+        metadata: ["jobs": "\(left.map(\.id))"])
+    } else if !isQuiet {
+      logger.warning("jobs: files are still being put away at the end of the wait; the next start goes on with that")
     }
     return left
   }
+
+  /// Whether nothing runs and no file is being put away. A queue that has been drained is done with all stores then, and
+  /// they may be closed.
+  package var isQuiet: Bool { state.isQuiet }
 
   func endDrainIfQuiet() {
     for latch in state.takeDrainersIfQuiet() { latch.open() }

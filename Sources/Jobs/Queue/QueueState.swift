@@ -32,6 +32,8 @@ final class QueueState: Sendable {
 
     /// Whether jobs may begin.
     var isOpen: Bool { isStarted && !isDraining }
+    /// Whether nothing runs and no file is being put away.
+    var isQuiet: Bool { running.isEmpty && !settling.isPuttingAway }
   }
 
   private let hub: JobEventHub
@@ -64,10 +66,13 @@ final class QueueState: Sendable {
   /// Has the latch opened when nothing runs and no file is being put away.
   func add(forQuiet latch: Latch) { content.withLock { $0.waiters.addForQuiet(latch) } }
 
+  /// Whether nothing runs and no file is being put away.
+  var isQuiet: Bool { content.withLock(\.isQuiet) }
+
   /// The latches to open, if the queue drains and is quiet.
   func takeDrainersIfQuiet() -> [Latch] {
     content.withLock { content in
-      guard content.isDraining, content.running.isEmpty, !content.settling.isPuttingAway else { return [] }
+      guard content.isDraining, content.isQuiet else { return [] }
       return content.waiters.takeForQuiet()
     }
   }

@@ -32,7 +32,7 @@ final class ScheduleRunner: Sendable {
   /// The queue's name, from which each schedule's delays follow.
   private let queue: String
   private let due: Mutex<DueSchedules>
-  /// The schedules that have made a job whose file isn't being fetched yet, because the job couldn't be read.
+  /// The schedules whose latest job is still to be looked at: its file may be missing, and isn't being fetched yet.
   private let unfetched = Mutex<Set<String>>([])
 
   init(_ schedules: [JobSchedule], ledger: JobLedger, clock: JobClock, queue: String, logger: Logger) {
@@ -49,10 +49,12 @@ final class ScheduleRunner: Sendable {
   // MARK: The configuration
 
   /// Notes the schedules in the store, and goes on with the files that are still to be fetched. On the ledger's queue, before
-  /// anything is claimed.
+  /// anything is claimed. A job that can't be read now is read again by ``runDue(for:)``, and keeps nothing else waiting.
   func begin(for subject: any Subject) throws {
+    let schedules = schedules
     try ledger.beginSchedules(schedules)
-    for schedule in schedules { try fetchMissingFile(of: schedule, subject) }
+    unfetched.withLock { $0 = Set(schedules.map(\.name)) }
+    for schedule in schedules { fetchUnfetched(of: schedule, subject) }
     due.withLock { $0.begin() }
   }
 
@@ -130,14 +132,14 @@ final class ScheduleRunner: Sendable {
 
   // MARK: Files
 
-  /// Fetches the file of a job that a schedule has made, if that wasn't begun yet. On the ledger's queue.
+  /// Fetches the file of a schedule's latest job, if that wasn't begun yet. On the ledger's queue.
   private func fetchUnfetched(of schedule: JobSchedule, _ subject: any Subject) {
     guard unfetched.withLock({ $0.contains(schedule.name) }) else { return }
     do {
       try fetchMissingFile(of: schedule, subject)
       unfetched.withLock { _ = $0.remove(schedule.name) }
     } catch {
-      subject.report(error, "the job that schedule \(schedule.name) made couldn't be read to fetch its file")
+      subject.report(error, "the latest job of schedule \(schedule.name) couldn't be read to fetch its file")
     }
   }
 

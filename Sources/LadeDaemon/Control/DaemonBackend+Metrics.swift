@@ -4,12 +4,10 @@ import Dispatch
 import Foundation
 import Glibc
 import Jobs
-import ManagedObjects
-import SQLiteStore
 import Spool
 
 extension DaemonBackend {
-  /// Files are looked at there: of /proc, and what a disk may be slow to tell.
+  /// Files of /proc are looked at there.
   private static let measuringQueue = DispatchQueue(label: "control.metrics")
 
   func metrics() async throws -> [MetricFamily] {
@@ -19,12 +17,9 @@ extension DaemonBackend {
     let lanes = await sources.families(of: .lanes) { Self.lanes(try await queue.laneSnapshots()) }
     let kept = meters.kept.families()
     sources.note(.keptFiles, kept.error)
-    let stores =
-      stores.all.map { ($0.configuration.name, $0.configuration.path) }
-      + [(MainContexts.queueStoreName, loaded.configuration.queueStore)]
-    let measured = try await Self.measuringQueue.result {
-      Self.sizes(of: stores) + ProcessUse.now().families
-    }
+    let sizes = await meters.sizes.families()
+    sources.note(.storeSizes, sizes.error)
+    let process = try await Self.measuringQueue.result { ProcessUse.now().families }
     var build = MetricFamily(.gauge, "lade_build_info", "The version of this daemon; always 1.")
     build.add(1, ["version": LadeVersion.current])
     return [build, sources.family] + jobs + Self.reloads(await reloader.outcome) + lanes + meters.jobs.families
@@ -33,7 +28,7 @@ extension DaemonBackend {
           "lade_main_queue_wait_seconds",
           "How long the main queue let others wait while jobs moved, since this daemon's start.",
           meters.mainQueue.waits)
-      ] + meters.mainContexts.families + Self.spool(intake.status) + kept.families + measured
+      ] + meters.mainContexts.families + Self.spool(intake.status) + kept.families + sizes.families + process
   }
 
   private static func jobs(_ counts: JobCounts) -> MetricFamily {
@@ -93,20 +88,6 @@ extension DaemonBackend {
         "Entries that the last look at the spool left to wait for a writer, a file or time.", value: status.waiting),
       look,
     ]
-  }
-
-  /// Blocks.
-  private static func sizes(of stores: [(name: String, path: String)]) -> [MetricFamily] {
-    var sizes = MetricFamily(
-      .gauge, "lade_store_size_bytes", "The sizes of the stores' files; queue.sqlite is the queue.")
-    var logs = MetricFamily(
-      .gauge, "lade_store_wal_size_bytes", "The sizes of the stores' write-ahead logs; queue.sqlite is the queue.")
-    for store in stores {
-      let size = StoreSizes(ofSQLiteFile: store.path)
-      sizes.add(size.content, ["store": store.name])
-      logs.add(size.log, ["store": store.name])
-    }
-    return [sizes, logs]
   }
 
   func health() async -> Health { await meters.health.check() }

@@ -72,7 +72,8 @@ public struct Daemon: Sendable {
   /// This version of Lade.
   public static var version: String { LadeVersion.current }
 
-  /// Runs until SIGTERM or SIGINT, then stops running jobs and returns. A second signal ends the process immediately.
+  /// Runs until SIGTERM or SIGINT, then stops running jobs and returns. A second signal ends the process immediately. A job
+  /// that outlives `drain_timeout` runs until the process ends, with the stores open and locked.
   /// - Throws: ``DaemonError`` when it can't start, or what made it stop.
   public func run() async throws {
     do {
@@ -130,7 +131,7 @@ public struct Daemon: Sendable {
     defer { closing.end() }
     try await parts.close()
     logger.notice("laded has stopped", metadata: JournalMessage.daemonStopped.metadata())
-    // The locks are held until here.
+    // The locks are held until here, at least.
     withExtendedLifetime(parts) {}
   }
 

@@ -16,6 +16,8 @@ import Dispatch
 import Foundation
 import Jobs
 import Logging
+import ManagedObjects
+import SQLiteStore
 import ServiceLifecycle
 import Spool
 
@@ -66,6 +68,7 @@ final class DaemonParts: Sendable {
         log: log, ended: events.ended, mainQueue: MainQueueMeter(queue: queue), jobs: events.jobs,
         mainContexts: MainContexts(stores: open.stores, queue: StoreMainContext(queue.mainContext)),
         health: HealthProbe(LivenessProbe(queue)), kept: KeptFilesMeter(open.directories),
+        sizes: Self.sizes(of: open.stores, queue: configuration.queueStore),
         sources: MetricSources(logger: logger)), standing: events.standing,
       lateHandOvers: LateHandOvers(queue: queue, logger: logger), readiness: Readiness(of: intake),
       startedAt: startedAt)
@@ -91,8 +94,24 @@ final class DaemonParts: Sendable {
     ]
   }
 
-  /// Closes the stores, after all services have ended.
-  func close() async throws { try await DispatchQueue(label: "laded.stop").result { [open] in try open.close() } }
+  /// Closes the stores, after all services have ended. An operation that outlived `drain_timeout`, or a file that is still
+  /// being put away, keeps stores and locks until the process ends: a commit succeeds or doesn't happen, as before a kill,
+  /// and no other daemon begins before.
+  func close() async throws {
+    guard queue.isQuiet else {
+      _ = Unmanaged.passRetained(self)
+      return
+    }
+    try await DispatchQueue(label: "laded.stop").result { [open] in try open.close() }
+  }
+
+  private static func sizes(of stores: DataStores, queue: String) -> StoreSizesMeter {
+    StoreSizesMeter {
+      (stores.all.map { ($0.configuration.name, $0.configuration.path) } + [(MainContexts.queueStoreName, queue)]).map {
+        (store: $0, sizes: StoreSizes(ofSQLiteFile: $1))
+      }
+    }
+  }
 
   private static func makeQueue(
     _ open: OpenStores, _ current: CurrentConfiguration, _ operations: OperationCatalogue, _ logger: Logger
@@ -194,5 +213,6 @@ struct Meters: Sendable {
   let mainContexts: MainContexts
   let health: HealthProbe
   let kept: KeptFilesMeter
+  let sizes: StoreSizesMeter
   let sources: MetricSources
 }

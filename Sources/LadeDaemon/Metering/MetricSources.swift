@@ -9,6 +9,7 @@ final class MetricSources: Sendable {
   enum Source: String, Sendable, CaseIterable {
     case jobs, lanes
     case keptFiles = "kept_files"
+    case storeSizes = "store_sizes"
   }
 
   private let logger: Logger

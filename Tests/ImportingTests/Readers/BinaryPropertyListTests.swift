@@ -54,6 +54,13 @@ struct BinaryPropertyListTests {
     #expect(try packed.read().cells == [["b"]])
   }
 
+  @Test("of one dictionary are one record")
+  func alone() throws {
+    #expect(try read(Self.bytes(["a": "b", "c": ["d": 1]] as [String: Any])).records.map { $0.named["a"] } == ["b"])
+    #expect(
+      try read(Self.bytes(["n": 1, "rows": [["a": "b"], ["a": "c"]]] as [String: Any])).cells == [["b"], ["c"]])
+  }
+
   @Test("can be resumed after any record", arguments: [1, 3])
   func resumption(limit: Int) throws {
     let file = try SourceFile(Self.bytes((0..<10).map { ["n": $0, "s": "é\($0)"] as [String: Any] }), name: "a.plist")

@@ -6,9 +6,10 @@ import Testing
 enum BoundaryCase: String, CaseIterable {
   case csv, csvWindows, csvOldMac, csvProblems, csvOpenQuote, csvLimit, csvScripts
   case csvEscapes, csvComments, csvEscapeProblems, csvEscapeLimit, csvTSVEscapes, fixedWidth, fixedWidthBytes
-  case plist, plistBroken, plistLimit
+  case plist, plistBroken, plistLimit, plistFound, plistAlone, plistAloneInside
   case xml, xmlPath, xmlBroken, xmlLimit
-  case json, jsonRoot, jsonProblems, jsonBroken, jsonLimit, jsonMembers, jsonObject, ndjson, ndjsonProblems
+  case json, jsonRoot, jsonProblems, jsonBroken, jsonLimit, jsonMembers, jsonObject, jsonObjects
+  case ndjson, ndjsonProblems
 
   var name: String {
     if rawValue.hasPrefix("plist") { return "a.plist" }
@@ -27,6 +28,7 @@ enum BoundaryCase: String, CaseIterable {
     case .csvTSVEscapes: (options.tsvEscapes, options.delimiter) = (true, "\t")
     case .plist: options.root = "é&.r"
     case .plistLimit: options.maximumRecordBytes = 24
+    case .plistAloneInside: options.root = "é"
     case .xmlPath: options.record = "a:r/b/i"
     case .xmlLimit: options.maximumRecordBytes = 24
     case .fixedWidth, .fixedWidthBytes:
@@ -74,6 +76,13 @@ enum BoundaryCase: String, CaseIterable {
       "<plist><array><dict><key>a</key><real>1.50</real></dict>\n<dict><key>a</key><key>b</key></dict></array></plist>"
     case .plistLimit:
       "<plist><array><dict/>\n<dict><key>a</key><real>1</real></dict><array/></array></plist>"
+    case .plistFound:
+      "<plist><dict><key>a</key><string>x</string>\n<key>é</key><array><dict><key>i</key><integer>1</integer></dict>\n"
+        + "<dict/></array><key>z</key><array><true/></array></dict></plist>\n"
+    case .plistAlone:
+      "<plist>\n<dict><key>a</key><array><string>x</string></array><key>é</key><dict/></dict>\n</plist>\n"
+    case .plistAloneInside:
+      "<plist><dict><key>é</key>\n<dict><key>a</key><real>1.50</real></dict><key>z</key><array><dict/></array></dict></plist>"
     case .xml:
       "\u{FEFF}<?xml version='1.0'?>\r\n<!DOCTYPE r PUBLIC \"-//x>\" 'y'>\n<!-- <i> --> <r k='>'>t<i id=\"1\" n='a&lt;&#xE9;\n'>"
         + "<n>x &amp; y</n><p><q z='1'/>é</p><p/></i>\n<!-- - -- ><i/> --><x><i/></x>\n<i\n>t<!-- c -->u<![CDATA[<&]]]>]]></i >"
@@ -97,6 +106,8 @@ enum BoundaryCase: String, CaseIterable {
       #"{"d":{"a":{"x":1}, "\u00e9" : {"x":"\ud83d\ude00"} ,"b":[1],"c":{"id":"d"},"\ud83dx":{},"":{"id":null}},"z":[{}]}"#
         + "\n"
     case .jsonObject: "{\"a\": {\"b\": [1, {\"c\": \"\\u00e9\"}]},\n \"d\" : \"]}\" , \"e\": false }\n"
+    case .jsonObjects:
+      "{\n  \"a\": 1,\n \"n\": \"\\u00e9\"\n}\n{\"a\":{\"b\":[{}]}}{} 7 \r\n{\n\"d\":\"]}\"}\n"
     case .ndjson: "{\"a\":1,\"b\":\"\\u00e9x\"}\r\n\n {\"b\":[1,{\"c\":\"}\"}]} \n{\"a\":\"é\"}"
     case .ndjsonProblems: "{\"a\":1}\n{\"a\":}\n{\"a\":\"\\ud800\"}\n[]\n{\"a\":2} 3\n{\"a\"\n{\"a\":4}\n\"open"
     }

@@ -50,7 +50,8 @@ struct JSONDocumentTests {
     "empty arrays don't hide that a document is a record",
     arguments: [
       #"{"id":8,"name":"Bob","tags":[]}"#, #"{"id":9,"tags":[],"notes":[]}"#, #"{"name":"Bob","tags":[]}"#,
-      #"{"id":8,"items":[]}"#, #"{"items":[],"data":[]}"#,
+      #"{"id":8,"items":[]}"#, #"{"items":[],"data":[]}"#, #"{"name":"Bob","items":[]}"#,
+      #"{"type":"order","items":[],"count":0}"#, #"{"name":"Bob","features":[],"total":1,"id":2}"#,
     ])
   func recordWithEmptyArrays(text: String) throws {
     let result = try read(text, as: "a.json")
@@ -64,6 +65,8 @@ struct JSONDocumentTests {
     arguments: [
       #"{"tags":[]}"#, #"{"count":0,"results":[]}"#, #"{"data":[],"errors":[]}"#,
       #"{"type":"FeatureCollection","features":[]}"#, #"[]"#,
+      #"{"total_count":0,"incomplete_results":false,"items":[]}"#, #"{"@odata.context":"x","value":[]}"#,
+      #"{"status":"ok","meta":{"page":1},"_links":{"next":null},"results":[]}"#,
     ])
   func emptyLists(text: String) throws {
     let result = try read(text, as: "a.json")
@@ -128,6 +131,37 @@ struct JSONDocumentTests {
     #expect(result.error == nil)
     #expect(result.problems.map { $0?.code } == ["malformed_json", "malformed_json", "record_too_long", nil])
     #expect(result.records.last?.named == ["id": "d", "x": "2"])
+  }
+
+  @Test(
+    "several objects in a row are records, wherever they end",
+    arguments: [
+      "{\n  \"a\": 1,\n  \"b\": {\"c\": [\"}\"]}\n}\n{\n  \"a\": 2\n}\n", "{\"a\":1,\"b\":{\"c\": [\"}\"]}}{\"a\":2}",
+      "\u{FEFF}\n{\"a\":1,\n\"b\":{\"c\": [\"}\"]}} {\"a\":2}\n\n",
+    ])
+  func documents(text: String) throws {
+    for name in ["a.json", "a", "a.dat"] {
+      let result = try read(text, as: name)
+      #expect(result.error == nil)
+      #expect(result.named == [["a": "1", "b": #"<nested>{"c": ["}"]}"#], ["a": "2"]])
+    }
+    #expect(try notes(text).contains("several JSON objects"))
+    #expect(try read(text, as: "a.jsonl", ReaderOptions(format: .json)).records.count == 2)
+  }
+
+  @Test("several objects in a row may be long, hold lists, and have values of another kind between them")
+  func longDocuments() throws {
+    let long = String(repeating: "x\", \"", count: 40_000)
+    let text = "{\n\"a\":[\"\(long)\"]}\n7\n[]\n{\"rows\":[{\"b\":1}]}\n"
+    let result = try read(text, as: "a.json")
+    #expect(result.error == nil)
+    #expect(
+      result.problems == [nil, .notAnObject(found: "a number"), .notAnObject(found: "an array"), nil])
+    #expect(result.records.last?.named == ["rows": #"<nested>[{"b":1}]"#])
+    // A mistake ends the reading, and the objects before it are delivered.
+    let broken = try read("{\n\"a\":1}\n{\"a\":2}\n{\"a\":}\n{\"a\":4}", as: "a.json")
+    #expect(broken.named == [["a": "1"], ["a": "2"]])
+    #expect(broken.error == .malformed(line: 4, column: 6, what: JSONMistake.expectedValue.description))
   }
 
   @Test("a mistake behind members that look alike doesn't lose the records before it")

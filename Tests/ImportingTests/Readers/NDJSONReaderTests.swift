@@ -40,6 +40,23 @@ struct NDJSONReaderTests {
     #expect(result.lines == [1, 2, 3, 4, 5, 6, 7])
   }
 
+  @Test("objects that go over several lines are refused, with what to do, before every line is rejected")
+  func acrossLines() throws {
+    for (text, line, column) in [("{\n\"a\":1}\n{\"a\":2}\n", 1, 1), ("\n\n {\"a\":\n1}", 3, 2)]
+      as [(String, Int64, Int64)]
+    {
+      let result = try read(text, as: "a.ndjson")
+      #expect(result.records.isEmpty)
+      guard case .malformed(line, column, let what)? = result.error, what.contains("format: json") else {
+        Issue.record("\(String(describing: result.error))")
+        continue
+      }
+    }
+    // A first line that was cut is one record, as any other.
+    let cut = try read("{\"a\":1\n{\"a\":2}\n", as: "a.ndjson")
+    #expect(cut.problems.map { $0 == nil } == [false, true])
+  }
+
   @Test("a line that isn't UTF-8 is a problem")
   func invalidUTF8() throws {
     let bytes = Array("{\"a\":\"".utf8) + [0xC3] + Array("\"}\n{\"a\":\"é\"}\n".utf8)

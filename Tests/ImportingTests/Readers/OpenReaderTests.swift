@@ -13,6 +13,7 @@ struct OpenReaderTests {
       ("export", "a,b\n1,2\n", "CSVReader"), ("export", " [\n{}]", "JSONReader"),
       ("export.dat", "{\"a\":[{}]}", "JSONReader"), ("export.dat", "{\"a\":1}\n{\"a\":2}\n", "NDJSONReader"),
       ("a.json", "{\"a\":1}\n{\"a\":2}\n", "NDJSONReader"), ("a.json", "{\n\"a\":[{}]}\n", "JSONReader"),
+      ("a.json", "{\n\"a\":1\n}\n{\n\"a\":2\n}\n", "JSONReader"), ("export", "{\"a\":1}{\"a\":2}", "JSONReader"),
       ("a.XML", "<a/>", "XMLReader"), ("export", "<?xml version=\"1.0\"?><a/>", "XMLReader"),
       ("a.csv", "<b>,c\n", "CSVReader"), ("a.plist", "<plist><array/></plist>", "PropertyListReader"),
       ("a.xml", "<plist><array/></plist>", "PropertyListReader"),

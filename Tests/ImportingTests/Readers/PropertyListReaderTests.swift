@@ -42,9 +42,40 @@ struct PropertyListReaderTests {
     #expect(try list(text, root: "a.b & c").cells == [["v"]])
     #expect(try list(text, root: "z") == ReadResult())
     #expect(try list(text, root: "q").error == .rootNotFound(path: "q", found: ["x", "a", "z"]))
-    #expect(try list(text, root: "a").error == .notAnArray(path: "a", found: "a dictionary"))
-    #expect(try list(text).error == .notAnArray(path: "", found: "a dictionary"))
+    #expect(try list(text, root: "z.q").error == .notAnArray(path: "z", found: "an array"))
     #expect(try list("<string>x</string>", root: "a").error == .notAnArray(path: "", found: "a string"))
+    #expect(try list("<string>x</string>").error == .notAnArray(path: "", found: "a string"))
+  }
+
+  @Test("of a dictionary, the only array of dictionaries has the records, as in JSON")
+  func found() throws {
+    let text =
+      "<dict><key>n</key><integer>2</integer><key>tags</key><array><string>x</string></array>"
+      + "<key>rows</key><array><dict><key>a</key><integer>1</integer></dict></array></dict>"
+    #expect(try list(text).named == [["a": "1"]])
+    let two = "<dict><key>a</key><array><dict/></array><key>b</key><array><dict/><true/></array></dict>"
+    #expect(try list(two).error == .severalRoots(found: ["a", "b"]))
+    #expect(try list("<dict><key>count</key><integer>0</integer><key>items</key><array/></dict>") == ReadResult())
+    #expect(try list("<dict/>").error == .rootNotFound(path: "", found: []))
+  }
+
+  @Test("a dictionary without an array of dictionaries is one record, and so is one under a key path, as in JSON")
+  func alone() throws {
+    let text =
+      "\n<dict><key>id</key><integer>7</integer><key>tags</key><array/><key>in</key>\n"
+      + "<dict><key>x</key><true/></dict></dict>"
+    let whole = try list(text)
+    #expect(whole.error == nil)
+    #expect(whole.named == [["id": "7", "tags": "<nested>[]", "in": #"<nested>{"x":true}"#]])
+    #expect(whole.lines == [4])
+    #expect(try list(text, root: ".").named == whole.named)
+    #expect(try list(text, root: "in").named == [["x": "<yes>"]])
+    let file = try SourceFile(Array((Self.head + text + "</plist>").utf8), name: "a.plist")
+    let reader = try openReader(fileDescriptor: file.descriptor, name: "a.plist", options: ReaderOptions(), from: nil)
+    #expect(reader.findings.notes.first?.contains("one record") == true)
+    // Nothing after it is one.
+    #expect(try list("<dict><key>a</key><dict/><key>b</key><dict/></dict>", root: "a").records.count == 1)
+    #expect(try list("<dict><key>a</key><thing/></dict>").error != nil)
   }
 
   @Test("an element that isn't a dictionary is a record with a problem")

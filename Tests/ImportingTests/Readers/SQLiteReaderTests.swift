@@ -218,7 +218,7 @@ struct SQLiteReaderTests {
     }
   }
 
-  @Test("a write-ahead log beside the file isn't read, and a note says so")
+  @Test("what a write-ahead log may have is said of a file that was moved, and not of one that has none in its place")
   func writeAheadLog() throws {
     let directory = try ScratchDirectory()
     let file = directory.file("a.db")
@@ -226,10 +226,14 @@ struct SQLiteReaderTests {
     try Data("not a log".utf8).write(to: directory.file("a.db-wal"))
     let descriptor = open(file.path, O_RDONLY)
     defer { close(descriptor) }
-    let opened = try openSource(fileDescriptor: descriptor, name: "a.db", options: ReaderOptions(), from: nil)
-    let batch = RecordBatch()
-    #expect(try opened.reader.read(into: batch, limit: 10))
-    #expect(batch.count == 1)
-    #expect(opened.detection.format == .sqlite && opened.detection.notes.count == 1)
+    for isMoved in [true, false] {
+      let opened = try openSource(
+        fileDescriptor: descriptor, name: "a.db", options: ReaderOptions(), isMoved: isMoved, from: nil)
+      let batch = RecordBatch()
+      #expect(try opened.reader.read(into: batch, limit: 10))
+      #expect(batch.count == 1)
+      #expect(opened.detection.format == .sqlite)
+      #expect(opened.detection.notes == (isMoved ? [SQLiteLog.absence] : []))
+    }
   }
 }

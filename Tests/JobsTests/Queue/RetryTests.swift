@@ -138,6 +138,9 @@ struct RetryTests {
       #expect(failure(kind).isRetryable == passing.contains(kind))
       #expect(failure(kind).code == (kind == .full ? "disk_full" : "store"))
     }
+    let readOnly = JobFailure(PersistentStoreError.readOnly(store: "main.sqlite", operation: "save"))
+    #expect((readOnly.code, readOnly.isRetryable) == ("read_only", false))
+    #expect(!JobFailure(PersistentStoreError.notHeld(entity: "Person", stores: ["main.sqlite"])).isRetryable)
     #expect(JobFailure(ManagedObjectError.mergeConflicts([])).isRetryable)
     #expect(!JobFailure(ManagedObjectError.validation([])).isRetryable)
     #expect(JobFailure(CocoaError(.fileReadUnknown)).isRetryable)

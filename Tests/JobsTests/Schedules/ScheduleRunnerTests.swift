@@ -81,6 +81,31 @@ struct ScheduleRunnerTests {
     #expect(await fetched.next().map { $0 == (job.id, "nightly") } == true)
   }
 
+  @Test(
+    "goes on after a restart although a job that waits for its file can't be read, and fetches it as soon as it can")
+  func unreadableAtStart() async throws {
+    let schedule = try ScheduleTests.schedule("*:0/10") { $0.submission.awaitsFile = true }
+    let first = runner([schedule])
+    try await queue.ledger.queue.perform { _ in try first.begin(for: asked) }
+    let job = try await first.run("nightly", by: "anna", for: asked)
+    var fetched = asked.fetched.makeAsyncIterator()
+    _ = await fetched.next()
+    // The other one is new, so that the start writes, and reads fail from there on.
+    let other = try ScheduleTests.schedule("*:0/20") { $0.name = "other" }
+    let second = runner([schedule, other])
+    house.faults.failsReadingAfterWrite = true
+    try await queue.ledger.queue.perform { _ in try second.begin(for: asked) }
+    #expect(asked.reports == ["the latest job of schedule nightly couldn't be read to fetch its file"])
+    house.faults.failsReadingAfterWrite = false
+    try await wakeUp(second)
+    #expect(await fetched.next().map { $0 == (job.id, "nightly") } == true)
+    // The other schedule runs as if nothing had happened.
+    house.clock.set(to: try ScheduleTests.date("2023-11-14T22:20:00"))
+    try await wakeUp(second)
+    #expect(try await queue.jobs().map(\.submittedBy).contains("schedule other"))
+    #expect(asked.reports.count == 1)
+  }
+
   @Test("names the schedules there are when it is asked for another")
   func unknown() async throws {
     let runner = runner([try ScheduleTests.schedule("daily")])
@@ -112,7 +137,7 @@ struct ScheduleRunnerTests {
     let next = try ScheduleTests.date("2023-11-14T22:30:00")
     house.faults.failsReadingAfterWrite = true
     for _ in 0..<2 { try await wakeUp(runner) }
-    let report = "the job that schedule nightly made couldn't be read to fetch its file"
+    let report = "the latest job of schedule nightly couldn't be read to fetch its file"
     #expect(asked.reports == [report, report])
     // It is made, and the next is waited for.
     #expect(asked.wakes.last == next)

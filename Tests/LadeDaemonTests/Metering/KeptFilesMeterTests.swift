@@ -3,6 +3,7 @@ import ControlServer
 import Dispatch
 import Foundation
 import Logging
+import ManagedObjects
 import Synchronization
 import TestSupport
 import Testing
@@ -60,7 +61,7 @@ struct KeptFilesMeterTests {
     // It begins.
     #expect(meter.families().error == nil)
     let latest = meter.families()
-    #expect(latest.error is KeptFilesUncounted)
+    #expect(latest.error is MeasurementOverdue)
     #expect(try text(latest.families).families.isEmpty)
     gate.signal()
     while meter.families().error != nil { await Task.yield() }
@@ -89,6 +90,30 @@ struct KeptFilesMeterTests {
     #expect(try text(latest.families).value("lade_spool_kept_files") == 7)
     state.withLock { $0.fails = false }
     while meter.families().error != nil { await Task.yield() }
+  }
+
+  @Test("sizes of stores are new for who asks, and old ones, with the reason, while the disk hangs")
+  func sizes() async throws {
+    let state = Mutex((size: Int64(7), hangs: false))
+    let gate = DispatchSemaphore(value: 0)
+    let meter = StoreSizesMeter(patience: .zero) {
+      if state.withLock({ $0.hangs }) { gate.wait() }
+      return [("main", StoreSizes(content: state.withLock { $0.size }, log: 1))]
+    }
+    func size(within time: Duration = .seconds(600)) async throws -> Double? {
+      try text(await meter.families(within: time).families).value("lade_store_size_bytes", ["store": "main"])
+    }
+    #expect(try await size() == 7)
+    state.withLock { $0.size = 8 }
+    #expect(try await size() == 8)
+    state.withLock { $0 = (9, true) }
+    for _ in 0..<3 { #expect(try await size(within: .zero) == 8) }
+    #expect(await meter.families(within: .zero).error is MeasurementOverdue)
+    state.withLock { $0.hangs = false }
+    gate.signal()
+    // The one that hung has ended, or a new one has.
+    #expect(try await size() == 9)
+    while await meter.families(within: .seconds(600)).error != nil { await Task.yield() }
   }
 
   @Test("what can't be read leaves out its own metrics, is logged once until it can, and is a metric itself")

@@ -55,7 +55,9 @@ struct MetricsTests {
 
     var text = try await metrics(folder)
     // These are counted in the background.
-    while text.families["lade_spool_kept_files"] == nil { text = try await metrics(folder) }
+    while text.families["lade_spool_kept_files"] == nil || text.families["lade_store_size_bytes"] == nil {
+      text = try await metrics(folder)
+    }
     for name in Self.families { #expect(text.families[name] != nil, "\(name)") }
     #expect(Set(text.families.keys).subtracting(Self.families).isEmpty)
     for state in JobState.allCases {
@@ -64,7 +66,7 @@ struct MetricsTests {
       #expect(text.value("lade_jobs", ["lane": "maintenance", "state": state.rawValue]) == 0, "\(state)")
     }
     #expect(text.value("lade_build_info", ["version": LadeVersion.current]) == 1)
-    for source in ["jobs", "lanes", "kept_files"] {
+    for source in ["jobs", "lanes", "kept_files", "store_sizes"] {
       #expect(text.value("lade_metrics_readable", ["source": source]) == 1, "\(source)")
     }
     #expect(text.value("lade_jobs_ended_total", ["kind": "import", "state": "completed"]) == 1)

@@ -95,7 +95,7 @@ extension DocumentCursor {
 
   /// Where the records of a document are, if no `root` is given: the document itself if it is an array, otherwise its only
   /// top-level value that is an array of objects. Without one, they are the members of the document if those look alike,
-  /// and otherwise the document is one record.
+  /// and otherwise the document is one record. If another object follows, each is one.
   ///
   /// Reads the whole document to make sure that there is no other place; a mistake after such a place is left for the
   /// reading to report.
@@ -135,8 +135,12 @@ extension DocumentCursor {
       }
     } catch {
       guard case .malformed = error, survey.isSettledBeforeMistake() else { throw error }
+      return try survey.place()
     }
-    return try survey.place()
+    guard try peek() == Self.brace else { return try survey.place() }
+    return JSONRecordPlace(
+      path: [], shape: .documents,
+      note: "the file has several JSON objects, one after the other, and each is read as one record")
   }
 
   /// From behind a brace, moves to the value of a key.

@@ -1,5 +1,5 @@
 /// One JSON document, RFC 8259: an array of objects somewhere in it, an object whose members are the records, or an object
-/// that is one record.
+/// that is one record. Or several such objects, one after the other.
 struct JSONFormat: FileFormat {
   let name = FileFormatName.json
   let title = "JSON"
@@ -28,7 +28,7 @@ struct JSONFormat: FileFormat {
   func recognises(_ sample: SourceSample, named: FileFormatName?) -> Bool {
     switch sample.firstByte {
     case UInt8(ascii: "["): true
-    case UInt8(ascii: "{"): !NDJSONFormat.hasSeveralObjects(sample)
+    case UInt8(ascii: "{"): !NDJSONFormat.hasLines(sample)
     default: false
     }
   }
@@ -50,19 +50,30 @@ struct NDJSONFormat: FileFormat {
     }
   }
 
-  func recognises(_ sample: SourceSample, named: FileFormatName?) -> Bool { Self.hasSeveralObjects(sample) }
+  func recognises(_ sample: SourceSample, named: FileFormatName?) -> Bool { Self.hasLines(sample) }
 
-  /// Two objects in a row aren't a JSON document, but they are NDJSON. So is a reject file, even of one record.
-  static func hasSeveralObjects(_ sample: SourceSample) -> Bool {
+  /// Two objects on lines of their own aren't a JSON document, but they are NDJSON. So is a reject file, even of one record.
+  static func hasLines(_ sample: SourceSample) -> Bool {
     guard sample.firstByte == UInt8(ascii: "{") else { return false }
     let text = UnsafeBufferPointer(rebasing: sample.text.drop(while: JSONToken.isSpace))
-    guard let base = text.baseAddress else { return false }
     if text.starts(with: Array("{\"lade\":{\"line\":".utf8)) { return true }
+    let first = firstObject(in: text)
+    return !first.isAcrossLines && first.isFollowedOnNextLine
+  }
+
+  /// How the first object stands in a text that begins with it: whether it goes over several lines, and whether another
+  /// begins on a line after it. Neither of an object that isn't whole.
+  static func firstObject(in text: UnsafeBufferPointer<UInt8>) -> (isAcrossLines: Bool, isFollowedOnNextLine: Bool) {
+    guard let base = text.baseAddress else { return (false, false) }
     var walker = JSONWalker(depth: 0)
     let end = base + text.count
-    guard case .end(let place) = walker.walk(from: base, to: end, final: true) else { return false }
+    guard case .end(let place) = walker.walk(from: base, to: end, final: true) else { return (false, false) }
     let next = JSONToken.skipSpace(place, end)
-    return next < end && next.pointee == UInt8(ascii: "{")
+    let newline = UInt8(ascii: "\n")
+    return (
+      text[..<(place - base)].contains(newline),
+      next < end && next.pointee == UInt8(ascii: "{") && text[(place - base)..<(next - base)].contains(newline)
+    )
   }
 }
 

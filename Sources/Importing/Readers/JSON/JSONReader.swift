@@ -1,6 +1,6 @@
 /// Reads the records of a JSON document, strictly by RFC 8259: the elements of an array, the members of an object, or an
-/// object that is one record. It is the document or stands under a key; the rest of the document is skipped. Memory is
-/// that of one record, whatever the document's length.
+/// object that is one record. It is the document or stands under a key; the rest of the document is skipped. Several
+/// objects in a row are documents of one record each. Memory is that of one record, whatever the document's length.
 ///
 /// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered. Only half of a
 /// surrogate pair leaves no doubt where its record ends: that record has a problem, and the next one is read.
@@ -62,6 +62,7 @@ final class JSONReader: SequentialReader {
     findings.notes = place.note.map { [$0] } ?? []
     try cursor.seek(to: start, line: 1, column: 1)
     shape = try cursor.enterRecords(at: place.path, areMembers: place.shape == .members)
+    if place.shape == .documents { shape = .documents }
     depth = place.path.count
   }
 
@@ -123,6 +124,12 @@ final class JSONReader: SequentialReader {
       if place == .afterElement { try end() }
       return place == .beforeFirst
     }
+    if shape == .documents {
+      if try cursor.peek() != nil { return true }
+      place = .end
+      setMark()
+      return false
+    }
     let closing = shape == .members ? UInt8(ascii: "}") : UInt8(ascii: "]")
     let byte = try cursor.next()
     if byte == closing {
@@ -146,7 +153,12 @@ final class JSONReader: SequentialReader {
   }
 
   /// The objects and arrays around a record.
-  private var recordDepth: Int { shape == .document ? depth : depth + 1 }
+  private var recordDepth: Int {
+    switch shape {
+    case .document, .documents: depth
+    case .elements, .members: depth + 1
+    }
+  }
 
   private func readElement(into batch: RecordBatch) throws(ReaderError) {
     let storage = batch.storage

@@ -8,6 +8,8 @@ struct JSONRecordPlace: Hashable {
     case members
     /// The one object itself.
     case document
+    /// Objects one after the other, each a document of its own.
+    case documents
   }
 
   let path: [String]
@@ -40,14 +42,29 @@ struct JSONSurvey {
     "objects", "records", "results", "rows", "value", "values",
   ]
 
+  /// What stands beside such a list where it is empty: how many there are, how to get more, and what came of the request.
+  /// Letters only, as small ones.
+  private static let envelopeNames: Set<String> = [
+    "copyright", "count", "currentpage", "cursor", "error", "errors", "etag", "first", "from", "generated",
+    "generatedat", "hasmore", "hasnext", "hasnextpage", "incompleteresults", "info", "last", "lastpage",
+    "limit", "link", "links", "meta", "metadata", "next", "nextcursor", "nextlink", "nextpage", "nextpagetoken",
+    "nexturl", "numfound", "numpages", "odatacontext", "odatacount", "odatanextlink", "offset", "ok", "page",
+    "pagecount", "pageinfo", "pagenumber", "pages", "pagesize", "pagination", "paging", "params", "perpage",
+    "prev", "previous", "previouspage", "previousurl", "query", "requestid", "self", "size", "skip", "start",
+    "status", "statuscode", "success", "timedout", "timestamp", "took", "total", "totalcount", "totalhits",
+    "totalitems", "totalpages", "totalresults", "totalrows", "warnings",
+  ]
+  /// The same beside the features of GeoJSON, RFC 7946 and its predecessor.
+  private static let geoNames: Set<String> = ["bbox", "crs", "name", "type"]
+
   private var found: [String] = []
   /// The members that are arrays of objects.
   private var filled: [String] = []
   private var hasEmptyArray = false
   /// The members that are empty arrays and have the name of a list of records.
   private var emptyLists: Set<String> = []
-  /// Whether a member identifies the document, as one of a record does.
-  private var hasID = false
+  /// The first members that don't belong to an envelope.
+  private var strangers: [String] = []
   private var count = 0
   private var objects = 0
   /// The keys of the first object that has any.
@@ -63,7 +80,9 @@ struct JSONSurvey {
 
   mutating func add(_ key: String) {
     count += 1
-    if key == "id" { hasID = true }
+    if strangers.count < Self.shownKeys, !Self.envelopeNames.contains(key.filter(\.isLetter).lowercased()) {
+      strangers.append(key)
+    }
     if found.count < Self.shownKeys { found.append(key) }
   }
 
@@ -112,7 +131,8 @@ struct JSONSurvey {
   }
 
   /// The place of the records.
-  func place() throws(ReaderError) -> JSONRecordPlace {
+  /// - Parameter hasKeys: whether the records may be the members of an object, as an option says.
+  func place(hasKeys: Bool = true) throws(ReaderError) -> JSONRecordPlace {
     guard filled.count < 2 else { throw .severalRoots(found: filled) }
     if let only = filled.first ?? emptyList {
       var place = JSONRecordPlace(path: [only], shape: .elements)
@@ -132,19 +152,19 @@ struct JSONSurvey {
           "the members of the document are read as its records, with their keys in the column “\(JSONRecordPlace.keyColumn)”; "
           + "key_column names another, and root: . makes one record of the document")
     }
-    return JSONRecordPlace(
-      path: [], shape: .document,
-      note: hasEmptyArray
-        ? "the document is read as one record, with nothing in its empty array(s); if one of these is for the records, name "
-          + "it as root"
-        : "the document is read as one record; if its members are the records, name a column for their keys as key_column"
-    )
+    let advice =
+      hasEmptyArray
+      ? ", with nothing in its empty array(s); if one of these is for the records, name it as root"
+      : hasKeys ? "; if its members are the records, name a column for their keys as key_column" : ""
+    return JSONRecordPlace(path: [], shape: .document, note: "the document is read as one record" + advice)
   }
 
-  /// The empty array that says that there are no records: the only member, or the only one with the name of a list, in a
-  /// document that doesn't look like a record itself. A record may have empty arrays, and is not to be lost for them.
+  /// The empty array that says that there are no records: the only member, or the only one with the name of a list, with
+  /// nothing but an envelope around it. A record may have empty arrays, and is not to be lost for them.
   private var emptyList: String? {
     if count == 1, hasEmptyArray { return found.first }
-    return emptyLists.count == 1 && !hasID ? emptyLists.first : nil
+    guard emptyLists.count == 1, let list = emptyLists.first else { return nil }
+    let isAlone = strangers.allSatisfy { $0 == list || (list == "features" && Self.geoNames.contains($0)) }
+    return isAlone ? list : nil
   }
 }

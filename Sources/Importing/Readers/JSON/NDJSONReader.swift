@@ -17,10 +17,25 @@ final class NDJSONReader: SequentialReader {
     parser = JSONObjectParser(columns: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
     window.skipByteOrderMark()
-    guard let position, position.byteOffset > window.offset else { return }
+    guard let position, position.byteOffset > window.offset else {
+      try checkLines()
+      return
+    }
     try window.resume(at: position)
     line = position.line
     record = position.record
+  }
+
+  /// Refuses objects that go over several lines, of which every line would be rejected.
+  private func checkLines() throws(ReaderError) {
+    let text = UnsafeBufferPointer(rebasing: window.bytes.drop(while: JSONToken.isSpace))
+    guard text.first == UInt8(ascii: "{"), NDJSONFormat.firstObject(in: text).isAcrossLines else { return }
+    let blank = window.bytes.prefix(window.bytes.count - text.count)
+    throw .malformed(
+      line: Int64(1 + blank.count { $0 == CSVDialect.lineFeed }),
+      column: Int64(1 + blank.reversed().prefix { $0 != CSVDialect.lineFeed }.count),
+      what: "the object goes over several lines, and NDJSON has one on each; say format: json, which reads several "
+        + "objects wherever they end")
   }
 
   var columns: [String] { parser.keys.names }

@@ -1,4 +1,4 @@
-/// A property list, in XML or binary, with an array of dictionaries in it.
+/// A property list, in XML or binary, with an array of dictionaries in it, or of one dictionary.
 struct PropertyListFormat: FileFormat {
   let name = FileFormatName.plist
   let title = "property lists"

@@ -1,6 +1,6 @@
-/// Reads an array of dictionaries in a property list in XML: the array is the list or stands under keys. Memory is
-/// that of one dictionary. Integers and reals keep their digits as written, data is its Base64 without
-/// white space, a date its text; a nested dictionary or array is JSON. Of two equal keys the last wins.
+/// Reads the dictionaries of a property list in XML: the elements of an array, which is the list or stands under keys, or
+/// one dictionary in its place. Memory is that of one dictionary. Integers and reals keep their digits as written, data is
+/// its Base64 without white space, a date its text; a nested dictionary or array is JSON. Of two equal keys the last wins.
 ///
 /// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered.
 /// Source: `PropertyList-1.0.dtd`, which isn't read. A binary list arrives as the XML that it stands for.
@@ -14,13 +14,17 @@ final class PropertyListReader: SequentialReader {
   var failure: ReaderError?
   private let rootPath: [String]
   private var delivered: Int64
-  /// How many elements are open inside the array; 0 once it has ended.
+  /// How many elements are open around a record; 0 once all have been read.
   private var depth = 0
+  /// Whether the record is a dictionary that stands in the place of an array.
+  private var isAlone = false
   private var hasEnded = false
   /// The place after the last record, where a reader resumes.
   private var mark: (offset: Int64, line: Int64, column: Int64, open: [String], depth: Int) = (0, 1, 1, [], 0)
 
-  /// Moves to the array, or to the position. The window must be at the beginning of the file.
+  private(set) var findings = ReaderFindings()
+
+  /// Moves to the records, or to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     validator = TextValidator(encoding: window.encoding)
     cursor = XMLCursor(document: DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes))
@@ -32,7 +36,7 @@ final class PropertyListReader: SequentialReader {
     if let position, !position.state.isEmpty {
       try resume(at: position)
     } else {
-      try enterArray(at: options.rootPath ?? [])
+      try enter(options.rootPath)
     }
     setMark()
   }
@@ -47,6 +51,7 @@ final class PropertyListReader: SequentialReader {
     guard let name = try nextRecord() else { return false }
     try readElement(name, into: batch)
     delivered += 1
+    if isAlone { depth = 0 }
     setMark()
     return true
   }
@@ -102,31 +107,80 @@ final class PropertyListReader: SequentialReader {
     mark = (document.window.offset, document.line, document.column, cursor.open, depth)
   }
 
-  /// The mark in storable form: `9 3 plist/dict/array` is column 9, inside the third of these elements.
+  /// The mark in storable form: `9 3 plist/dict/array` is column 9, inside the third of these elements. With `alone` after
+  /// it, there is one record.
   var position: ReaderPosition {
     ReaderPosition(
       byteOffset: mark.offset, line: mark.line, record: delivered,
-      state: "\(mark.column) \(mark.depth) \(mark.open.joined(separator: "/"))")
+      state: "\(mark.column) \(mark.depth) \(mark.open.joined(separator: "/"))" + (isAlone ? " alone" : ""))
   }
 
   private func resume(at position: ReaderPosition) throws(ReaderError) {
     let parts = position.state.parts(between: " ")
-    let open = parts.last?.parts(between: "/") ?? []
-    guard parts.count == 3, let column = Int64(parts[0]), column > 0, let depth = Int(parts[1]),
+    let open = parts.count > 2 ? parts[2].parts(between: "/") : []
+    guard parts.count == 3 || (parts.count == 4 && parts[3] == "alone"), let column = Int64(parts[0]), column > 0,
+      let depth = Int(parts[1]),
       (0...open.count).contains(depth), open.count <= XMLMistake.maximumDepth
     else { throw .positionInvalid(position, fileSize: bytesTotal) }
     self.depth = depth
+    isAlone = parts.count == 4
     try cursor.document.window.resume(at: position)
     try cursor.seek(to: position.byteOffset, line: position.line, column: column, open: open, hasBegun: true)
   }
 }
 
 extension PropertyListReader {
-  /// From the beginning of the document, enters the array under a key path.
-  private func enterArray(at path: [String]) throws(ReaderError) {
+  /// From the beginning of the document, moves to the records under a key path, or to where they are if none is given.
+  private func enter(_ path: [String]?) throws(ReaderError) {
+    if let path { return try enterRecords(at: path) }
+    let start = cursor.document.window.offset
+    let place = try findRecords()
+    findings.notes = place.note.map { [$0] } ?? []
+    try cursor.seek(to: start, line: 1, column: 1, open: [], hasBegun: false)
+    try enterRecords(at: place.path)
+  }
+
+  /// From the beginning of the document, moves to its value.
+  private func enterList() throws(ReaderError) -> String {
     guard case .element("plist") = try cursor.next(), !cursor.isEmpty else { throw cursor.fault(.notPropertyList) }
     cursor.enter("plist")
-    var value = try element()
+    return try element()
+  }
+
+  /// Where the records are, if no `root` is given, as in JSON: see ``DocumentCursor/findRecords()``. Members of a dictionary
+  /// are no records.
+  private func findRecords() throws(ReaderError) -> JSONRecordPlace {
+    let value = try enterList()
+    guard value == "dict" else { return JSONRecordPlace(path: [], shape: .elements) }
+    var survey = JSONSurvey()
+    let isEmpty = cursor.isEmpty
+    cursor.enter(value)
+    do throws(ReaderError) {
+      while !isEmpty, let key = try key() {
+        survey.add(key)
+        let name = try element()
+        guard name == "array" else {
+          try cursor.skip(name)
+          continue
+        }
+        let isEmpty = cursor.isEmpty
+        cursor.enter(name)
+        guard !isEmpty, case .element(let first) = try cursor.next() else {
+          survey.noteArray(key, isEmpty: true)
+          continue
+        }
+        if first == "dict" { survey.noteArray(key, isEmpty: false) }
+        try cursor.skip(first)
+        while case .element(let next) = try cursor.next() { try cursor.skip(next) }
+      }
+    } catch {
+      guard case .malformed = error, survey.isSettledBeforeMistake() else { throw error }
+    }
+    return try survey.place(hasKeys: false)
+  }
+
+  private func enterRecords(at path: [String]) throws(ReaderError) {
+    var value = try enterList()
     for (index, wanted) in path.enumerated() {
       guard value == "dict" else { throw notAnArray(value, at: path[..<index]) }
       var found: [String] = []
@@ -145,6 +199,11 @@ extension PropertyListReader {
       guard !value.isEmpty else {
         throw .rootNotFound(path: path[...index].joined(separator: "."), found: found)
       }
+    }
+    if value == "dict" {
+      isAlone = true
+      depth = cursor.open.count
+      return
     }
     guard value == "array" else { throw notAnArray(value, at: path[...]) }
     let isEmpty = cursor.isEmpty

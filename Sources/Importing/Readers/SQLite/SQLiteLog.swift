@@ -13,9 +13,7 @@ package final class SQLiteLog {
   /// The log of a database in WAL mode; nil if there is none, or nothing in it.
   /// - Throws: ``ReaderError/database(_:)`` if there is a log that can't be read.
   init?(besideFile path: String, database: Int32) throws(ReaderError) {
-    let header = try PlainSource(descriptor: database).readSample(100)
-    // Bytes 18 and 19: https://www.sqlite.org/fileformat.html#file_format_version_numbers
-    guard header.starts(with: SQLiteFormat.signature), header.count > 19, header[18] == 2 else { return nil }
+    guard try Self.mayBelong(to: PlainSource(descriptor: database).readSample(100)) else { return nil }
     let log = path + "-wal"
     descriptor = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -31,6 +29,16 @@ package final class SQLiteLog {
     if ofLog.st_size == 0 { return nil }
   }
 
+  /// Whether a file with this beginning is a database in WAL mode.
+  static func mayBelong(to header: [UInt8]) -> Bool {
+    // Bytes 18 and 19: https://www.sqlite.org/fileformat.html#file_format_version_numbers
+    header.starts(with: SQLiteFormat.signature) && header.count > 19 && header[18] == 2
+  }
+
+  /// What to say of such a file that came without its log.
+  static let absence =
+    "the database is in WAL mode, and what its program had committed to the -wal file beside it alone isn't imported"
+
   deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// Puts what the log beside a database has into a copy of the database, so that the copy is as new as the database. Any other
@@ -42,8 +50,7 @@ package final class SQLiteLog {
   ///   - path: that file's path.
   /// - Throws: ``ReaderError/database(_:)`` if there is a log that can't be read, or that was begun anew meanwhile.
   package static func complete(copy: Int32, of database: Int32, at path: String) throws(ReaderError) {
-    let header = try PlainSource(descriptor: database).readSample(100)
-    guard header.starts(with: SQLiteFormat.signature), header.count > 19, header[18] == 2 else { return }
+    guard try mayBelong(to: PlainSource(descriptor: database).readSample(100)) else { return }
     let log = try SQLiteLog(besideFile: path, database: database)
     let before = try log?.beginning()
     let result = lade_log_apply(database, log?.descriptor ?? -1, copy)

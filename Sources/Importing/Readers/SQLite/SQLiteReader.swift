@@ -22,7 +22,6 @@ final class SQLiteReader: SequentialReader {
   private var delivered: Int64 = 0
   /// Set by `readSequentially` alone.
   var failure: ReaderError?
-  let findings: ReaderFindings
   private var hasEnded = false
   private var scratch: [UInt8] = []
   private var cells: [Cell] = []
@@ -35,7 +34,6 @@ final class SQLiteReader: SequentialReader {
   ) throws(ReaderError) {
     let file = try PlainSource(descriptor: descriptor)
     bytesTotal = file.size
-    findings = try log == nil ? Self.findings(header: file.readSample(100)) : ReaderFindings()
     maximumRecordBytes = options.maximumRecordBytes
     limit = options.expansionLimit
     database = try SQLiteDatabase(
@@ -66,13 +64,6 @@ final class SQLiteReader: SequentialReader {
     ReaderPosition(byteOffset: delivered, line: record + 1, record: record, state: state)
   }
   var rejectForm: any RejectForm { JSONLineRejects() }
-
-  /// Bytes 18 and 19: https://www.sqlite.org/fileformat.html#file_format_version_numbers
-  private static func findings(header: [UInt8]) -> ReaderFindings {
-    let isInWALMode = header.count > 19 && header[18] == 2
-    return ReaderFindings(
-      notes: isInWALMode ? ["the database is in WAL mode: what was in its -wal file alone isn't read"] : [])
-  }
 
   func read(into batch: RecordBatch, limit: Int) throws -> Bool {
     batch.isMadeOfCells = true

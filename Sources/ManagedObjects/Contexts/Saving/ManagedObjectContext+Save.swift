@@ -124,8 +124,10 @@ extension ManagedObjectContext {
     let deleted = changeSet.deletions
     let accessible = ContiguousArray(deleted.lazy.filter { $0.deletion != .ofInaccessibleFault })
     // What the caller has validated doesn't include the sets of other objects.
-    let checked = validating ? updated : owners.sets.isEmpty ? [] : updated.filter { owners.sets[$0.id] != nil }
-    try SaveValidation(self, owners).validate(validating ? inserted : [], checked, accessible)
+    func checked(_ objects: ContiguousArray<ManagedObject>) -> ContiguousArray<ManagedObject> {
+      validating ? objects : owners.sets.isEmpty ? [] : objects.filter { owners.sets[$0.id] != nil }
+    }
+    try SaveValidation(self, owners).validate(checked(inserted), checked(updated), accessible)
     try throwDeferredError()
 
     if readGate != nil { try giveInsertionsPermanentIDs() }

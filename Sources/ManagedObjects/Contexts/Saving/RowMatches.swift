@@ -9,6 +9,9 @@ package struct RowMatches: Sendable {
   /// Whether the store has no row of the same key.
   package var isEmpty: Bool { numbers.allSatisfy { $0 == nil } }
 
+  /// Whether the store has a row of each key, with the same values in the compared slots.
+  package var areAllSame: Bool { isSame.allSatisfy(\.self) && numbers.allSatisfy { $0 != nil } }
+
   /// No matches for `count` rows.
   package init(count: Int) {
     numbers = Array(repeating: nil, count: count)

@@ -19,6 +19,7 @@ final class FaultyStore: BulkLoading {
       var moment = Moment.before
       var writes = 0
       var newRows: [String: Int] = [:]
+      var readRows: [String: Int] = [:]
       var intrusion: (@Sendable () throws -> Void)?
     }
     private let state = Mutex(State())
@@ -41,6 +42,14 @@ final class FaultyStore: BulkLoading {
 
     /// How many rows of an entity were written without objects.
     func newRows(of entity: String) -> Int { state.withLock { $0.newRows[entity] ?? 0 } }
+
+    /// Counts rows that are read for objects, by entity.
+    func noteRead(_ count: Int, of entity: String) {
+      state.withLock { $0.readRows[entity, default: 0] += count }
+    }
+
+    /// How many rows of an entity were read for objects.
+    func readRows(of entity: String) -> Int { state.withLock { $0.readRows[entity] ?? 0 } }
 
     func heal() { state.withLock { $0 = State() } }
 
@@ -83,7 +92,11 @@ final class FaultyStore: BulkLoading {
   func matches(of rows: NewRows, by key: [Int], order: [Int32], slots: [Int]) throws -> RowMatches? {
     try (store as? any BulkLoading)?.matches(of: rows, by: key, order: order, slots: slots)
   }
-  func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store.rows(fetch) }
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
+    let rows = try store.rows(fetch)
+    plan.noteRead(rows.count, of: fetch.entity.name)
+    return rows
+  }
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try store.ids(fetch) }
   func count(_ fetch: StoreFetch) throws -> Int { try store.count(fetch) }
   func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] { try store.dictionaries(query) }

@@ -15,6 +15,7 @@ enum StoreKind: String, CaseIterable, Sendable {
 final class ImportRoom {
   private let directory: ScratchDirectory
   private let kind: StoreKind
+  private let model: ManagedObjectModel?
   let plan = FaultyStore.Plan()
   /// A context that a test looks at objects in.
   var looking: ManagedObjectContext?
@@ -27,22 +28,24 @@ final class ImportRoom {
   /// Whether an import is to stop within a record.
   var shouldStopWithinRecord: @Sendable () -> Bool = { false }
 
-  init(_ kind: StoreKind) throws {
+  /// - Parameter model: with what imports keep beside the data; nil for the model of the tests.
+  init(_ kind: StoreKind, model: ManagedObjectModel? = nil) throws {
     self.kind = kind
+    self.model = model
     directory = try ScratchDirectory()
-    coordinator = try Self.open(kind, directory, plan)
+    coordinator = try Self.open(kind, model, directory, plan)
   }
 
   /// Reopens the store, as a restarted daemon does. A store in memory stays.
   func reopen() throws {
     plan.heal()
-    if kind == .sqlite { coordinator = try Self.open(kind, directory, plan) }
+    if kind == .sqlite { coordinator = try Self.open(kind, model, directory, plan) }
   }
 
   private static func open(
-    _ kind: StoreKind, _ directory: ScratchDirectory, _ plan: FaultyStore.Plan
+    _ kind: StoreKind, _ model: ManagedObjectModel?, _ directory: ScratchDirectory, _ plan: FaultyStore.Plan
   ) throws -> PersistentStoreCoordinator {
-    let coordinator = PersistentStoreCoordinator(model: try StaffModel.model.get())
+    let coordinator = PersistentStoreCoordinator(model: try model ?? StaffModel.model.get())
     let description: PersistentStoreDescription =
       kind == .memory ? .inMemory() : .sqlite(at: directory.file("store.sqlite"))
     try coordinator.addPersistentStore(

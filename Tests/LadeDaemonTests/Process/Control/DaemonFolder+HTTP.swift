@@ -18,19 +18,34 @@ struct HTTPAnswer: Sendable {
 extension DaemonFolder {
   /// Any request of the control interface, over a connection of its own.
   func http(_ method: String, _ uri: String, _ body: String? = nil) async throws -> HTTPAnswer {
-    let request =
-      "\(method) \(uri) HTTP/1.1\r\nHost: laded\r\nConnection: close\r\n"
-      + "Content-Length: \(body?.utf8.count ?? 0)\r\n\r\n\(body ?? "")"
+    let request = Self.request(method, uri, body)
     let path = file("s")
+    return try await Self.answer(to: "\(method) \(uri)") { try Self.connected(to: path, asking: request) }
+  }
+
+  /// The same, once it has been sent: the answer is still to come.
+  func asking(_ method: String, _ uri: String) throws -> Task<HTTPAnswer, any Error> {
+    let descriptor = try Self.connected(to: file("s"), asking: Self.request(method, uri, nil))
+    return Task { try await Self.answer(to: "\(method) \(uri)") { descriptor } }
+  }
+
+  private static func request(_ method: String, _ uri: String, _ body: String?) -> String {
+    "\(method) \(uri) HTTP/1.1\r\nHost: laded\r\nConnection: close\r\n"
+      + "Content-Length: \(body?.utf8.count ?? 0)\r\n\r\n\(body ?? "")"
+  }
+
+  private static func answer(
+    to question: String, on connection: @escaping @Sendable () throws -> Int32
+  ) async throws -> HTTPAnswer {
     let answer = try await withCheckedThrowingContinuation { continuation in
       // A thread of its own, for reading blocks.
-      Thread.detachNewThread { continuation.resume(with: Result { try Self.exchange(request, path) }) }
+      Thread.detachNewThread { continuation.resume(with: Result { try Self.received(on: connection()) }) }
     }
     guard let end = answer.firstRange(of: Data("\r\n\r\n".utf8)),
       let status = Int(String(decoding: answer.dropFirst(9).prefix(3), as: UTF8.self))
     else {
       throw ProgramFailure(
-        program: "laded", arguments: [method, uri], what: "no answer", error: String(decoding: answer, as: UTF8.self))
+        program: "laded", arguments: [question], what: "no answer", error: String(decoding: answer, as: UTF8.self))
     }
     return HTTPAnswer(status: status, body: Data(answer[end.upperBound...]))
   }
@@ -56,8 +71,7 @@ extension DaemonFolder {
     return try answer.decoded()
   }
 
-  private static func exchange(_ request: String, _ path: String) throws -> Data {
-    let descriptor = try connected(to: path, asking: request)
+  private static func received(on descriptor: Int32) -> Data {
     defer { close(descriptor) }
     var all = Data()
     var bytes = [UInt8](repeating: 0, count: 16_384)
