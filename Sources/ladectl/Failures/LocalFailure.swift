@@ -51,7 +51,8 @@ enum LocalFailure: Error, Sendable, Hashable {
   var exitStatus: ExitStatus {
     switch self {
     case .noTerminal, .severalStores, .noSuchPage, .noSuchVerb: .usage
-    case .cantReadModel, .cantReadTemplate, .wrongModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteModel, .cantWriteOutput,
+    case .cantReadModel, .cantReadTemplate, .wrongModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteModel,
+      .cantWriteOutput,
       .cantReadDescription, .noSuchFile, .cantReadLog, .noSuchRecipe:
       .failed
     }
