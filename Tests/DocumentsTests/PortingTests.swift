@@ -43,7 +43,7 @@ struct PortingTests {
       [
         "model", "convert", Self.sample.appending(path: "Recipes.xcdatamodeld").path, "--row-numbers", "--output",
         modelURL.path,
-      ])
+      ], environment: ProcessInfo.processInfo.environment)
     try #require(converted.status == 0, "\(converted.error)")
 
     let classes: [String: ManagedObject.Type] = [
@@ -77,7 +77,7 @@ struct PortingTests {
       recipe.name = "Rösti"
       recipe.type = try RecipeType.findFirst(by: "name", with: "Dessert", in: context)
       try Recipe.findFirst(by: "name", with: "Ginger snaps", in: context)?.deleteEntity()
-      try context.saveToPersistentStoreAndWait()
+      context.saveToPersistentStoreAndWait()
     }
     let kept = try await stack.newPrivateContext().perform { context in
       (
@@ -118,7 +118,7 @@ private struct RenumberOptions: Codable {
   var first: Int
 }
 
-private final class Recipe: ManagedObject, MagicalEntity {
+private final class Recipe: ManagedObject {
   override class var propertyNames: [String]? {
     ["storeRow", "instructions", "name", "overview", "prepTime", "thumbnailImage", "image", "ingredients", "type"]
   }
@@ -140,9 +140,9 @@ private final class Recipe: ManagedObject, MagicalEntity {
   }
 }
 
-private final class RecipeType: ManagedObject, MagicalEntity {}
+private final class RecipeType: ManagedObject {}
 
-private final class Ingredient: ManagedObject, MagicalEntity {
+private final class Ingredient: ManagedObject {
   override class var propertyNames: [String]? { ["storeRow", "amount", "displayOrder", "name", "recipe"] }
   var displayOrder: Int16? {
     get { self[2] }
