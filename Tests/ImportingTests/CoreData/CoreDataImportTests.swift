@@ -231,11 +231,11 @@ struct CoreDataImportTests {
 
     let many = try CoreDataRoom(
       """
-      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 20000)
+      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 5000)
       INSERT INTO Z_PRIMARYKEY SELECT i, 'E' || i, 0, 0 FROM n;
       """, [EntityDefinition("Photo")])
     let tooMany = #expect(throws: ReaderError.self) { try many.run() }
-    #expect(tooMany.map { "\($0)" }?.contains("more than 20000 entities") == true)
+    #expect(tooMany.map { "\($0)" }?.contains("more than 5000 entities") == true)
 
     var one = FileImport(into: "Photo", of: room.coordinator)
     for format in ["core-data", "sqlite"] {

@@ -152,11 +152,11 @@ struct JSONDocumentTests {
   @Test("several objects in a row may be long, hold lists, and have values of another kind between them")
   func longDocuments() throws {
     let long = String(repeating: "x\", \"", count: 40_000)
-    let text = "{\n\"a\":[\"\(long)\"]}\n7\n[]\n{\"rows\":[{\"b\":1}]}\n"
+    let text = "{\n\"a\":[\"\(long)\"]}\n{}\n7\n[]\n{\"rows\":[{\"b\":1}]}\n"
     let result = try read(text, as: "a.json")
     #expect(result.error == nil)
     #expect(
-      result.problems == [nil, .notAnObject(found: "a number"), .notAnObject(found: "an array"), nil])
+      result.problems == [nil, nil, .notAnObject(found: "a number"), .notAnObject(found: "an array"), nil])
     #expect(result.records.last?.named == ["rows": #"<nested>[{"b":1}]"#])
     // A mistake ends the reading, and the objects before it are delivered.
     let broken = try read("{\n\"a\":1}\n{\"a\":2}\n{\"a\":}\n{\"a\":4}", as: "a.json")
