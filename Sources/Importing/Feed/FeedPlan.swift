@@ -95,7 +95,7 @@ struct FeedPlan {
     _ store: CoreDataStore, _ request: ImportRequest, _ entities: [EntityDescription], _ model: ManagedObjectModel
   ) throws {
     // The selects' layout holds it; the queries outlive both.
-    let own = store.hasModel ? try store.model(file: request.name, isKept: false) : nil
+    let own = try store.hasModel ? store.model(file: request.name, isKept: false) : nil
     if own == nil {
       notes.append("the store has no model in it, so its tables are taken to be those of the importing store's model")
     }

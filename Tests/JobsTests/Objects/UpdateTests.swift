@@ -131,7 +131,7 @@ struct UpdateTests {
       guard let context = notification.object as? ManagedObjectContext, context.persistentStoreCoordinator === data,
         context.transactionAuthor == "job 1", let save = ContextSave(notification)
       else { return }
-      saves.append(save.updatedObjectIDs.count)
+      saves.append(save.updatedObjectIDs.count { $0.entity.name == "Item" })
     }
     defer { NotificationCenter.default.removeObserver(observer) }
     _ = try await house.run("update", "Item", #"{"all": true, "set": {"flag": false}, "batch_size": 3}"#)

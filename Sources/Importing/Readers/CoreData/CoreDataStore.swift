@@ -43,8 +43,17 @@ final class CoreDataStore {
     }
   }
 
-  /// Whether it has a cache for its model.
-  var hasModel: Bool { schema.tables.contains("Z_MODELCACHE") }
+  /// Whether it has its model in the cache for it.
+  var hasModel: Bool {
+    get throws(ReaderError) { try cachedModel() != nil }
+  }
+
+  private func cachedModel() throws(ReaderError) -> Data? {
+    guard schema.tables.contains("Z_MODELCACHE"),
+      case .data(let cache)? = try connection.rows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1").first?.first
+    else { return nil }
+    return cache
+  }
 
   /// The model that created the store, from its cache.
   /// - Parameters:
@@ -52,9 +61,7 @@ final class CoreDataStore {
   ///   - isKept: false to free the model with the last reference to it.
   /// - Throws: ``ReaderError/database(_:)``.
   func model(file: String, isKept: Bool = true) throws(ReaderError) -> ManagedObjectModel {
-    guard hasModel,
-      case .data(let cache)? = try connection.rows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1").first?.first
-    else { throw .database(.noModelCache) }
+    guard let cache = try cachedModel() else { throw .database(.noModelCache) }
     do {
       return try ManagedObjectModel(modelCache: cache, file: file, isKept: isKept)
     } catch ModelError.unreadable(_, let reason) {
