@@ -19,7 +19,8 @@ struct ManualPageTests {
     }
     for name in names {
       let text = try await ProgramOutput.of(
-        groff, ["-t", "-man", "-rcR=1", "-ww", "-k", "-Tutf8", "-P-cbou", scratch.file(name).path], environment: environment)
+        groff, ["-t", "-man", "-rcR=1", "-ww", "-k", "-Tutf8", "-P-cbou", scratch.file(name).path],
+        environment: environment)
       #expect(text.status == 0)
       #expect(text.error == "", "\(name)")
       #expect(text.text.contains("SEE ALSO"), "\(name)")
