@@ -126,7 +126,7 @@ public enum PersistentHistoryError: Error, Sendable, Hashable, CustomStringConve
 
   /// What is missing, and what to do.
   public var description: String {
-    let again = "read the objects anew, and go on from currentPersistentHistoryToken()"
+    let again = "read all objects again, and go on from currentPersistentHistoryToken()"
     switch self {
     case .notTracked:
       return "no store of the coordinator tracks history: open one with the option persistentHistoryTracking"

@@ -32,7 +32,7 @@ extension InPlaceStore {
         }
         try queue.close()
       }
-      // A file that another process has made meanwhile stays.
+      // If another process has made the file first, that one stays.
       guard link(draft.path, url.path) == 0 || errno == EEXIST else {
         throw ManagedObjectError.store(StoreFailure(errno: errno, of: "link", path: url.path))
       }

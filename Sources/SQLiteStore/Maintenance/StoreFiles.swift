@@ -184,7 +184,7 @@ struct StoreFile {
     }
   }
 
-  /// Makes an empty file, which nobody may read who may not read the content that it will have.
+  /// Makes an empty file that is readable only for those who may read its later content.
   private func makeReplacement(like other: URL?) throws {
     func failure(_ call: String) -> ManagedObjectError {
       .store(StoreFailure(errno: errno, of: call, path: replacement.path))

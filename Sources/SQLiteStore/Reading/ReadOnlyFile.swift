@@ -4,7 +4,7 @@
 //   3. Without a log, in a directory that the process can't write, SQLite reads the file only if it is declared to be constant:
 //      `immutable=1`. SQLite then notices no change at all, so `FileConstancy` looks before each read.
 //
-// A file without a log, as every copy is, has no lock between two reads, so it may be removed or replaced meanwhile. The
+// A file without a log, as every copy is, has no lock between two reads, so it may be removed or replaced in between. The
 // connection would go on reading the old one: `FileConstancy` looks for that, too.
 
 import Foundation
@@ -98,7 +98,7 @@ struct FileConstancy: Sendable {
   }
 
   /// - Throws: ``ManagedObjectError/store(_:)`` when the file isn't the one that was opened, or another process has begun to write
-  ///   to one that nobody may write.
+  ///   to one in a directory that can't be written.
   func check() throws {
     guard let now = try Stamp(path), now.isSameFile(stamp) else {
       throw ManagedObjectError.store(

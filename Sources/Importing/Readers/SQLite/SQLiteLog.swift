@@ -5,7 +5,7 @@ import Glibc
 /// file shows an older state that looks complete.
 ///
 /// It is read through its own descriptor, as a layer over the file, and neither is ever written. The log has to be a regular
-/// file of the same owner as the database, with one name, so that nobody can put what another user wrote over a database of
+/// file of the same owner as the database, with one name, so that a user can't lay another user's data over a database of
 /// his own.
 package final class SQLiteLog {
   let descriptor: Int32
@@ -48,7 +48,7 @@ package final class SQLiteLog {
   ///   - copy: a whole copy, open for writing.
   ///   - database: a descriptor of the file that it is a copy of.
   ///   - path: that file's path.
-  /// - Throws: ``ReaderError/database(_:)`` if there is a log that can't be read, or that was begun anew meanwhile.
+  /// - Throws: ``ReaderError/database(_:)`` if there is a log that can't be read, or that was restarted during the reading.
   package static func complete(copy: Int32, of database: Int32, at path: String) throws(ReaderError) {
     guard try mayBelong(to: PlainSource(descriptor: database).readSample(100)) else { return }
     let log = try SQLiteLog(besideFile: path, database: database)
@@ -57,12 +57,12 @@ package final class SQLiteLog {
     guard result == SQLITE_OK else {
       throw .database(.badLog(path: path + "-wal", reason: String(cString: sqlite3_errstr(result))))
     }
-    // A program that wrote meanwhile may have moved what the log had into its file, and begun the log anew.
+    // A program that wrote during the copying may have moved the log's content into the file, and restarted the log.
     guard try log?.beginning() == before else {
-      throw .database(.badLog(path: path + "-wal", reason: "it was written meanwhile; try again"))
+      throw .database(.badLog(path: path + "-wal", reason: "another program wrote to it while it was read; try again"))
     }
   }
 
-  /// The header, which is another one after each time that the log is begun anew.
+  /// The header, which changes whenever the log is restarted.
   private func beginning() throws(ReaderError) -> [UInt8] { try PlainSource(descriptor: descriptor).readSample(32) }
 }
