@@ -16,6 +16,8 @@ SECONDS_EACH ?= 60
 MINUTES ?= 10
 # One test, or those that a regular expression finds: `make test ONLY=CSVReaderTests`. Without it, all.
 ONLY ?=
+# The modules of tests that `make test` builds, separated by commas. Without it, all.
+MODULES ?=
 SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-tsan Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
@@ -58,7 +60,8 @@ deb: man ## build a Debian package in .build/deb
 demo: build ## import real files with a private laded and query the result
 	@.ci/demo
 
-test: deps ## run the tests, or some of them: ONLY=REGULAR_EXPRESSION
+test: export LADE_TESTS = $(MODULES)
+test: deps ## run the tests, or some of them: ONLY=REGULAR_EXPRESSION, MODULES=JobsTests,SpoolTests
 	@$(SWIFT) build --build-tests
 ifeq ($(ONLY),)
 	@$(SWIFT) $(TEST) --filter $(COMPUTING)

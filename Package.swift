@@ -167,3 +167,8 @@ if Context.environment["LADE_FUZZ"] == "1" {
       name: "fuzz", dependencies: ["ManagedObjects", "Importing"], path: "Tests/Fuzz", exclude: ["Corpus"],
       swiftSettings: settings))
 }
+
+// `make test MODULES=JobsTests,SpoolTests` builds the tests of these modules only.
+if let chosen = Context.environment["LADE_TESTS"]?.split(separator: ",").map(String.init), !chosen.isEmpty {
+  package.targets.removeAll { $0.type == .test && $0.name.hasSuffix("Tests") && !chosen.contains($0.name) }
+}
