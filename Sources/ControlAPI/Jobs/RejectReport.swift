@@ -40,7 +40,7 @@ package struct RejectReport: Codable, Sendable, Hashable {
 
   /// The job.
   package var job: Int64
-  /// The path of the reject file, which can be mended and imported; nil when the job has rejected nothing.
+  /// The path of the reject file, which can be corrected and imported; nil when the job has rejected nothing.
   package var file: String?
   /// Whether it is a folder with a file for each of a feed's.
   package var isFolder: Bool

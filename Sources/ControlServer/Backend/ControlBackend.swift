@@ -2,7 +2,7 @@ package import ControlAPI
 
 /// What the control interface shows and does. The daemon implements it; a test implements it in memory.
 ///
-/// Calls come from any task, several at once. An error that is a ``ControlError`` is the client's to mend and is shown
+/// Calls come from any task, several at once. An error that is a ``ControlError`` is the client's to correct and is shown
 /// with its status; any other is answered with 500 and its description, and logged. Whether a peer may do what it asks for
 /// is for the backend to decide: ``ControlError/forbidden(reason:hint:)``.
 package protocol ControlBackend: Sendable {

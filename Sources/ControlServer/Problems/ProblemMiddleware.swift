@@ -42,7 +42,7 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension Logger {
-  /// Logs what isn't the client's to mend.
+  /// Logs what isn't the client's fault.
   func report(_ problem: Problem, of error: any Error, path: String) {
     // What was cancelled has no client any more, or the daemon stops.
     guard problem.status >= 500, !(error is CancellationError) else { return }

@@ -269,7 +269,7 @@ struct RecordConverter {
     if let column = fields.mapping.reasonColumn, fields.hasReasonOnly(record, column) {
       rejections.append(
         source.rejection(
-          record, code: RejectReason.notMended, message: "the record says why it was rejected, and nothing else"))
+          record, code: RejectReason.notCorrected, message: "the record says why it was rejected, and nothing else"))
       return false
     }
     return true

@@ -1,5 +1,5 @@
 /// How rejected records of a source are written: in the source's own format, with the reason added in a way
-/// that its reader skips, so that they can be mended and imported again with the same options.
+/// that its reader skips, so that they can be corrected and imported again with the same options.
 ///
 /// A file is the opening, records with separators between them, and the closing, all in UTF-8.
 protocol RejectForm {

@@ -1,6 +1,6 @@
 import Foundation
 
-// What a reject file adds to a record, and how a reader recognises it in a mended file: readers and mapping
+// What a reject file adds to a record, and how a reader recognises it in a corrected file: readers and mapping
 // skip it, so that the file can be imported with the options of its source.
 
 /// The names under which a reject file gives the reasons.
@@ -9,8 +9,8 @@ enum RejectReason {
   static let columns = ["lade_line", "lade_column", "lade_code", "lade_message"]
   /// JSON and property lists: the first member of the record.
   static let member = "lade"
-  /// The code of a record that is only a reason, with the source's text inside: it hasn't been mended.
-  static let notMended = "not_mended"
+  /// The code of a record that is only a reason, with the source's text inside: it hasn't been corrected.
+  static let notCorrected = "not_corrected"
   /// Fixed width: the first line, after those that are skipped.
   static let fixedWidthTitle = "#lade rejects: lines that begin with #lade are no records"
   /// Fixed width: the mark before a reason, and before bytes that can't be a record of their own.

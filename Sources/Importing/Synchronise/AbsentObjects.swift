@@ -93,7 +93,7 @@ struct AbsentObjects {
     if checkpoint.unidentified > 0 {
       return [
         "nothing was deleted: \(checkpoint.unidentified) rejected record(s) don't say which \(entity.name) they are, the "
-          + "first in line \(checkpoint.unidentifiedLine); mend the file and import all of it again"
+          + "first in line \(checkpoint.unidentifiedLine); correct the file and import all of it again"
       ]
     }
     guard let kept = try deleteAll(&checkpoint, shouldStop) else { return nil }

@@ -107,7 +107,7 @@ extension JobFailure {
       return "\(records) before the damage was found \(taken == 1 ? "is" : "are") committed and may be wrong. "
         + "With atomic: file a damaged file leaves nothing"
     case ReaderError.malformed:
-      let before = "The \(records) before it \(taken == 1 ? "is" : "are") imported: mend the file and submit "
+      let before = "The \(records) before it \(taken == 1 ? "is" : "are") imported: correct the file and submit "
       let hasKey = entity?.uniquenessConstraints.isEmpty != true || !options.mapping.key.isEmpty
       guard options.mode == .insert || !hasKey else { return before + "it again" }
       return before + (hasKey ? "the rest of it, or all of it by upsert" : "the rest of it")

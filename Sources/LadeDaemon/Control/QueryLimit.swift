@@ -11,7 +11,7 @@ struct QueryLimit: Sendable {
 
   /// Runs a read that ends after the limit, when the task is cancelled, because the client has gone, and when the daemon stops.
   /// - Parameter body: passes the interruption to where it reads.
-  /// - Throws: ``ControlError`` for what the client can mend; `CancellationError`; or what `body` throws.
+  /// - Throws: ``ControlError`` for what the client can correct; `CancellationError`; or what `body` throws.
   func reading<T: Sendable>(_ body: (Interruption) async throws -> T) async throws -> T {
     let interruption = Interruption()
     let timer = Task {

@@ -72,7 +72,7 @@ final class KnownTargets: @unchecked Sendable {
   /// Whether all references of the rows lead to rows that are there. Between ``begin(_:)`` and ``end(_:)``.
   func areThere(for rows: NewRows, _ layout: RowLayout, _ store: SQLiteStore, _ db: Database) throws -> Bool {
     var (broken, highest): (Int32, Int32) = (0, 0)
-    // A new row may mend a reference that is broken so far, which only SQLite notices.
+    // A new row may repair a reference that is broken so far, which only SQLite notices.
     sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &highest, 0)
     guard broken == 0 else { return false }
     try check(db)

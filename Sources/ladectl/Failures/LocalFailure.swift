@@ -137,6 +137,13 @@ struct MisspeltVerb: Sendable, Hashable {
   let parent: String
   let nearest: String?
 
+  /// What other tools call our verbs.
+  private static let elsewhere = [
+    "jobs": "list", "queue": "list", "ls": "list", "job": "show", "info": "show", "add": "submit", "load": "import",
+    "kill": "cancel", "stop": "cancel", "delete": "remove", "rm": "remove", "logs": "log", "follow": "watch",
+    "query": "fetch", "select": "fetch", "restart": "retry", "top": "watch",
+  ]
+
   /// Searches a command line; nil if all verbs are known.
   init?(in words: [String]) throws {
     var verb = try VerbDescription.all()
@@ -153,7 +160,8 @@ struct MisspeltVerb: Sendable, Hashable {
       nearest =
         others.count == 1
         ? others[0].words.dropFirst(verb.words.count).joined(separator: " ")
-        : NearestName.of(word, among: verb.verbs.map(\.commandName))
+        : (verb.words.count == 1 ? Self.elsewhere[word] : nil)
+          ?? NearestName.of(word, among: verb.verbs.map(\.commandName))
       return
     }
     return nil

@@ -10,7 +10,7 @@ struct RejectSheet: Sendable {
     // Only the daemon may write the file, and it is incomplete while the job runs.
     let copy =
       report.isFolder
-      ? "copy its files, mend them there, and submit each copy" : "copy it, mend them there, and submit the copy"
+      ? "copy its files, correct them there, and submit each copy" : "copy it, correct them there, and submit the copy"
     return style("Job \(report.job): \(count) rejected", .bold) + "\n" + groups(style: style)
       + "\nThe records are in \(file.printable): \(copy).\n"
   }

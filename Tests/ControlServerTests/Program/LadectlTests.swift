@@ -88,6 +88,8 @@ struct LadectlTests {
     #expect(second.error.contains("'ladectl store' has no verb 'vacum'; did you mean 'vacuum'?"), "\(second.error)")
     let inner = try await LadectlProcess.run(["infer"])
     #expect(inner.error.contains("has no verb 'infer'; did you mean 'model infer'?"), "\(inner.error)")
+    let elsewhere = try await LadectlProcess.run(["jobs"])
+    #expect(elsewhere.error.contains("has no verb 'jobs'; did you mean 'list'?"), "\(elsewhere.error)")
     let third = try await LadectlProcess.run(["cancel", "x"])
     #expect(third.error.contains("isn't a job's number"), "\(third.error)")
   }

@@ -245,7 +245,7 @@ struct LadectlWithDaemonTests {
           1  too_few_fields
             and 1 more
 
-          The records are in /var/lib/lade/rejects/5.csv: copy it, mend them there, and submit the copy.
+          The records are in /var/lib/lade/rejects/5.csv: copy it, correct them there, and submit the copy.
 
           """)
       let json = try await run(["rejects", "5", "--json"])

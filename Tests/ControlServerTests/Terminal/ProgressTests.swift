@@ -78,7 +78,8 @@ struct ProgressTests {
   func feed() {
     let report = RejectReport(job: 7, file: "/r/7.rejects", isFolder: true, count: 1)
     #expect(
-      RejectSheet(report: report).rendered(style: .plain).contains("copy its files, mend them there, and submit each"))
+      RejectSheet(report: report).rendered(style: .plain).contains(
+        "copy its files, correct them there, and submit each"))
     var job = Job.example(7, .completed)
     (job.entity, job.mode) = ("*", nil)
     let sheet = JobSheet(job: job).rendered(width: nil, style: .plain)

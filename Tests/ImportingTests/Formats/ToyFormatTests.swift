@@ -152,7 +152,7 @@ struct ToyFormatTests {
     }
   }
 
-  @Test("has its rejects in its own form and under its ending, and they are imported once mended")
+  @Test("has its rejects in its own form and under its ending, and they are imported once corrected")
   func rejects() async {
     await #expect(processExitsWith: .success) {
       FileFormats.standard.add(ToyFormat())

@@ -85,8 +85,8 @@ struct BinarySourceTests {
     }
   }
 
-  @Test("has rejects as text, which are mended and dropped again with the same options", arguments: Form.allCases)
-  func mended(form: Form) throws {
+  @Test("has rejects as text, which are corrected and dropped again with the same options", arguments: Form.allCases)
+  func corrected(form: Form) throws {
     let room = try room(form, form.bytes())
     var reader = form.options
     if form == .table { (reader.format, reader.table) = (.sqlite, "p") }

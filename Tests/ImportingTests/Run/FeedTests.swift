@@ -167,16 +167,16 @@ struct FeedTests {
     #expect(throws: MappingError.self) { try Feed.run(Feed.staff, in: room, share: 0.19, job: "4") }
   }
 
-  @Test("has its rejects in files that are mended and dropped again one by one")
-  func mended() throws {
+  @Test("has its rejects in files that are corrected and dropped again one by one")
+  func corrected() throws {
     let room = try ImportRoom(.sqlite)
     try Feed.run(Feed.staff, in: room)
     let summary = try RejectSummary.read(room.rejectsFile(), options: ReaderOptions())
     #expect(summary.count == 2 && summary.groups.count == 2)
     #expect(summary.groups.flatMap { $0.examples.map(\.message) }.filter { $0.hasPrefix("people.csv: age") }.count == 1)
     let rejects = try #require(Feed.rejects(room)["people.csv"])
-    let mended = rejects.replacing("p2,Bob,x", with: "p2,Bobby,51")
-    let end = try room.run(mended, as: "people.csv", into: "*", job: "2")
+    let corrected = rejects.replacing("p2,Bob,x", with: "p2,Bobby,51")
+    let end = try room.run(corrected, as: "people.csv", into: "*", job: "2")
     #expect(end.tally == "0i 1u 0= 0r 0?")
     #expect(try room.rows("code", "name", "age").contains("p2|Bobby|51"))
     // Nothing was rejected, and no folder is left.

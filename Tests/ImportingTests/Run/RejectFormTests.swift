@@ -15,12 +15,12 @@ struct RejectFormTests {
     return try room.run("", as: form.name, reader: form.options, batch: batch, stopAfter: stopAfter)
   }
 
-  @Test("mended and dropped again with the same options, they are imported", arguments: RejectCase.allCases)
-  func mended(form: RejectCase) throws {
+  @Test("corrected and dropped again with the same options, they are imported", arguments: RejectCase.allCases)
+  func corrected(form: RejectCase) throws {
     let room = try ImportRoom(.memory)
     #expect(try run(room, form).tally == "2i 0u 0= \(2 + form.broken)r 0?")
-    let mended = try #require(room.rejects()).replacing("zzq", with: "  2").replacing("zzr", with: "  9")
-    let end = try room.run(mended, as: form.rejectsName, reader: form.options, job: "2")
+    let corrected = try #require(room.rejects()).replacing("zzq", with: "  2").replacing("zzr", with: "  9")
+    let end = try room.run(corrected, as: form.rejectsName, reader: form.options, job: "2")
     #expect(end.tally == "2i 0u 0= \(form.broken)r 0?")
     let names =
       form == .tsvEscapes

@@ -46,10 +46,10 @@ struct ImportFailureTests {
       return String(message.dropFirst(Self.mistake.description.count))
     }
     #expect(says(nil, 0).isEmpty)
-    #expect(says(nil, 1) == ". The 1 record before it is imported: mend the file and submit it again")
+    #expect(says(nil, 1) == ". The 1 record before it is imported: correct the file and submit it again")
     #expect(
       says(.insert, 2)
-        == ". The 2 records before it are imported: mend the file and submit the rest of it, or all of it by upsert")
+        == ". The 2 records before it are imported: correct the file and submit the rest of it, or all of it by upsert")
     let many = JobFailure(
       MappingError.tooManyRejects(count: 9, limit: 8, first: "line 2: x"), of: ImportOptions(), into: item,
       after: Self.progress(3))

@@ -35,7 +35,7 @@ struct ObjectGraphCheckTests {
     return house
   }
 
-  /// What a check finds, as `entity number.property kind: message` without IDs; mended problems with a `+` in front.
+  /// What a check finds, as `entity number.property kind: message` without IDs; repaired problems with a `+` in front.
   private func check(_ house: Warehouse, repairs: Bool = false, reportsReferences: Bool = true) throws -> [String] {
     var found: [StoreProblem] = []
     let check = ObjectGraphCheck(
@@ -104,7 +104,7 @@ struct ObjectGraphCheckTests {
       ])
     #expect(
       Set(try check(house, repairs: true)).isSuperset(of: ["+" + first + "set there, too", "+" + second + "emptied"]))
-    // What is left after one repair, the next mends.
+    // What is left after one repair, the next repairs.
     _ = try check(house, repairs: true)
     #expect(try check(house).isEmpty)
     #expect(try house.count("Item", "permit.number == middle") == 6)
@@ -184,9 +184,9 @@ struct ObjectGraphCheckTests {
       )
     }
     #expect(try await queue.run(.upkeep("check")).failureCode == "damaged")
-    let mended = try await queue.run(.upkeep("check", #"{"repair": true}"#))
-    #expect(mended.state == .completed, "\(mended.reason ?? "")")
-    #expect(mended.note?.hasPrefix("2 problems were found and put right") == true, "\(mended.note ?? "")")
+    let repaired = try await queue.run(.upkeep("check", #"{"repair": true}"#))
+    #expect(repaired.state == .completed, "\(repaired.reason ?? "")")
+    #expect(repaired.note?.hasPrefix("2 problems were found and put right") == true, "\(repaired.note ?? "")")
     #expect(try await queue.run(.upkeep("check", #"{"repair": "true"}"#)).note == "nothing is wrong")
     await queue.drain(timeout: .seconds(10))
   }

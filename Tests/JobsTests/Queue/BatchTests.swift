@@ -61,11 +61,11 @@ struct BatchTests {
     #expect(try await broken.job(callback).state == .scheduled)
     await broken.drain(timeout: .seconds(10))
 
-    let mended = try house.queue(["work": passing()])
-    try await mended.start()
-    _ = try await mended.retry(careful.jobs[0], by: "ben")
-    #expect(try await mended.whenEnded(callback).state == .completed)
-    #expect(try await mended.batch(careful.id).failed == 0)
+    let repaired = try house.queue(["work": passing()])
+    try await repaired.start()
+    _ = try await repaired.retry(careful.jobs[0], by: "ben")
+    #expect(try await repaired.whenEnded(callback).state == .completed)
+    #expect(try await repaired.batch(careful.id).failed == 0)
   }
 
   @Test(

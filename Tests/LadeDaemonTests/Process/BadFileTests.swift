@@ -88,7 +88,8 @@ struct BadFileTests {
     BadFile(
       "JSON that is malformed in the middle", "middle.json",
       "[{\"number\": 1, \"name\": \"Ada\"},\n{\"number\": 2, \"name\": \"Bob\"},\n{\"number\": 3, \"name\": oops}]",
-      says: ["line 3, column ", "The 2 records before it are imported: mend the file and submit it again"], inserted: 2),
+      says: ["line 3, column ", "The 2 records before it are imported: correct the file and submit it again"],
+      inserted: 2),
     BadFile(
       "JSON that ends too early", "end.json", "[{\"number\": 1, \"name\": \"Ada\"},\n{\"number\": 2, \"na",
       says: ["line 2, column ", "the text ends", "The 1 record before it is imported"], inserted: 1),

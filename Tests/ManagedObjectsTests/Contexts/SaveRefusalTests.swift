@@ -135,7 +135,7 @@ struct SaveRefusalTests {
     #expect(try Set(stack.context().all(Person.self).map(\.email)) == ["b@x", "d@x", "c@x"])
   }
 
-  @Test("a save that fails can be mended and tried again", arguments: StoreKind.allCases)
+  @Test("a save that fails can be corrected and tried again", arguments: StoreKind.allCases)
   func retry(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let context = stack.context()

@@ -152,7 +152,7 @@ struct StackConformanceTests {
     #expect(employees == ["Bob"])
   }
 
-  @Test("an error leaves the changes where they couldn't be saved, to be mended", arguments: StackCase.all)
+  @Test("an error leaves the changes where they couldn't be saved, to be corrected", arguments: StackCase.all)
   func errors(_ kind: StackCase) async throws {
     let stack = try kind.make()
     try stack.insert("Ada", email: "a@x", in: stack.view)

@@ -11,7 +11,7 @@ struct TabularRejects: RejectForm {
     let escape: UInt8?
     let hasLetterEscapes: Bool
     /// The lines before the header that the options skip. As many empty lines are written, or the header would be skipped
-    /// when the mended file is read with the same options.
+    /// when the corrected file is read with the same options.
     let skippedLines: Int
 
     init(_ source: CSVDialect, skippedLines: Int = 0) {

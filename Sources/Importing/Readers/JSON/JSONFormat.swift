@@ -143,7 +143,7 @@ struct JSONRejects: RejectForm {
 
   /// The record's key, and the record as an object. One whose key can't be read has its line in the key's place.
   private static func member(_ rejection: Rejection) -> [UInt8] {
-    if rejection.code == RejectReason.notMended { return rejection.raw }
+    if rejection.code == RejectReason.notCorrected { return rejection.raw }
     let value = rejection.raw.withUnsafeBufferPointer { bytes -> Int? in
       guard let base = bytes.baseAddress, TextValidator.validate(from: base, to: base + bytes.count) == nil,
         case .end(let place) = JSONToken.key(base, base + bytes.count, passesSurrogates: false)
@@ -159,7 +159,7 @@ struct JSONRejects: RejectForm {
   /// The record with the reason as its first member, `{"lade":{"line":7,…},"id":3}`. If it isn't an object, or
   /// isn't JSON, its text goes into the reason, so that the file stays valid JSON; unchanged, it is rejected again.
   static func object(_ rejection: Rejection) -> [UInt8] {
-    if rejection.code == RejectReason.notMended { return rejection.raw }
+    if rejection.code == RejectReason.notCorrected { return rejection.raw }
     let rest = rejection.isSelfContained ? members(of: rejection.raw) : nil
     var json = Array("{\"lade\":".utf8)
     json += RejectReason.json(rejection, record: rest == nil ? rejection.raw : nil)

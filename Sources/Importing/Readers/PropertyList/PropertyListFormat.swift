@@ -53,7 +53,7 @@ struct PropertyListRejects: RejectForm {
     + "\"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">"
 
   func record(_ rejection: Rejection) -> [UInt8] {
-    if rejection.code == RejectReason.notMended { return rejection.raw + [UInt8(ascii: "\n")] }
+    if rejection.code == RejectReason.notCorrected { return rejection.raw + [UInt8(ascii: "\n")] }
     let rest = rejection.isSelfContained ? Self.members(of: rejection.raw) : nil
     var members = [("column", rejection.column), ("code", rejection.code), ("message", rejection.message)]
     if rest == nil { members.append(("record", String(decoding: rejection.raw, as: UTF8.self))) }

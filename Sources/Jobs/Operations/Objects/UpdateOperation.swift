@@ -89,7 +89,7 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
     return JobFailure(
       code: "validation",
       message: first.joined(separator: "; ") + (failures.count > 3 ? "; and \(failures.count - 3) more" : "")
-        + ". The batches before are changed, and this one isn't: leave such objects out by where, or mend them",
+        + ". The batches before are changed, and this one isn't: leave such objects out by where, or correct them",
       isRetryable: false)
   }
 

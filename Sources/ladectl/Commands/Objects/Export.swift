@@ -24,14 +24,14 @@ extension Ladectl {
         ladectl export Order --where "state == 'open'" --format csv --wait \\
           --columns number,customer.name
 
-      With --format core-data it writes a Core Data store of all entities, for the app whose store, or whose compiled \
+      With --as core-data it writes a Core Data store of all entities, for the app whose store, or whose compiled \
       model from its bundle, is the template. The template is read here, and isn't changed.
 
         ladectl export App.sqlite --as core-data --template old/App.sqlite --wait
       """, json: .submission)
 
     @Argument(
-      help: ArgumentHelp("The entity; with --format core-data the file's name instead.", valueName: "entity"),
+      help: ArgumentHelp("The entity; with --as core-data the file's name instead.", valueName: "entity"),
       completion: .entities)
     var subject: String
 
@@ -113,14 +113,14 @@ extension Ladectl {
       if format == .coreData {
         guard !subject.contains("/"), file == nil else {
           throw ValidationError(
-            "With --format core-data, give the file's name in the daemon's folder of exports, once.")
+            "With --as core-data, give the file's name in the daemon's folder of exports, once.")
         }
         guard template != nil else {
           throw ValidationError(
-            "With --format core-data, give a --template: a store that the app wrote, or the .momd from its bundle.")
+            "With --as core-data, give a --template: a store that the app wrote, or the .momd from its bundle.")
         }
       } else if template != nil {
-        throw ValidationError("Only --format core-data has a template.")
+        throw ValidationError("Only --as core-data has a template.")
       }
       _ = try options
     }

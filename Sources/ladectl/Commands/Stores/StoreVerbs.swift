@@ -128,7 +128,7 @@ extension Ladectl.StoreCommand {
 
     func validate() throws {
       guard !noObjects || !repair else {
-        throw ValidationError("--repair mends objects: it doesn't go with --no-objects.")
+        throw ValidationError("--repair repairs objects: it doesn't go with --no-objects.")
       }
       _ = try work.other.merged(with: options)
     }

@@ -44,7 +44,7 @@ enum RejectCase: String, CaseIterable, Sendable {
     return options
   }
 
-  /// Records that can't be mended as they stand in the reject file.
+  /// Records that can't be corrected as they stand in the reject file.
   var broken: Int {
     switch self {
     case .json, .jsonRoot, .jsonMembers, .zipMember, .plist, .plistRoot, .fixedWidth: 1

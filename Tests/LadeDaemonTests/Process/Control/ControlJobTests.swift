@@ -32,7 +32,7 @@ struct ControlJobTests {
     let again = try await folder.ended(job.id)
     #expect((again.state, again.attempt) == (.discarded, 2))
     #expect(try folder.names(in: "spool/corrupt") == ["1-bad.csv", "1-bad.csv.reason"])
-    // Its file mended in its place, it completes.
+    // Its file corrected in its place, it completes.
     try folder.write(Self.csv, to: "spool/corrupt/1-bad.csv")
     _ = try await folder.got(Job.self, "POST", .retryJob(job.id))
     #expect(try await folder.ended(job.id).state == .completed)

@@ -74,7 +74,7 @@ struct StoreVerbTests {
     try await house.daemon.stop()
   }
 
-  @Test("check finds a reference that leads nowhere, and mends it when it is told to")
+  @Test("check finds a reference that leads nowhere, and repairs it when it is told to")
   func check() async throws {
     let house = try await MembersHouse()
     #expect(try await house.done("store", "check", "--depth", "quick").note == "nothing is wrong")
@@ -83,8 +83,8 @@ struct StoreVerbTests {
     #expect(found.state == .discarded && found.reason?.contains("main has 1 problem") == true, "\(found.reason ?? "")")
     let report = try #require(found.reason?.components(separatedBy: "All of them are in ").last)
     #expect(try String(contentsOfFile: report, encoding: .utf8).contains("manager"))
-    let mended = try await house.done("store", "check", "--repair")
-    #expect(mended.state == .completed && mended.note?.contains("put right") == true, "\(mended.reason ?? "")")
+    let repaired = try await house.done("store", "check", "--repair")
+    #expect(repaired.state == .completed && repaired.note?.contains("put right") == true, "\(repaired.reason ?? "")")
     #expect(try await house.folder.sqlite("SELECT manager_id FROM Member WHERE number = 7") == "NULL")
     #expect(try await house.done("store", "check").note == "nothing is wrong")
     let both = try await house.folder.ladectl("store", "check", "--repair", "--no-objects")

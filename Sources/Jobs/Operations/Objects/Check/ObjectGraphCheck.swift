@@ -97,10 +97,10 @@ package struct ObjectGraphCheck {
   private func settle(_ batch: ObjectGraphBatch, _ watch: Watch) throws {
     for problem in batch.problems { try watch.found(problem) }
     let repair = ObjectGraphRepair(coordinator, author: author)
-    let mended = repairs ? try repair.mend(batch.findings.compactMap(\.fix)) : []
+    let repaired = repairs ? try repair.repair(batch.findings.compactMap(\.fix)) : []
     for finding in batch.findings {
       var problem = finding.problem
-      if let fix = finding.fix, mended.contains(fix) {
+      if let fix = finding.fix, repaired.contains(fix) {
         problem.message += ": " + fix.deed
         problem.isRepaired = true
       } else {

@@ -12,18 +12,18 @@ struct ObjectGraphRepair {
 
   /// Makes all repairs in one save or, if that isn't possible, each in its own.
   /// - Returns: those that were made.
-  func mend(_ fixes: [GraphFix]) throws -> Set<GraphFix> {
+  func repair(_ fixes: [GraphFix]) throws -> Set<GraphFix> {
     guard !fixes.isEmpty else { return [] }
-    if let mended = try save(fixes) { return mended }
+    if let repaired = try save(fixes) { return repaired }
     guard fixes.count > 1 else { return [] }
-    return try fixes.reduce(into: []) { mended, fix in mended.formUnion(try save([fix]) ?? []) }
+    return try fixes.reduce(into: []) { repaired, fix in repaired.formUnion(try save([fix]) ?? []) }
   }
 
   /// nil when the save is refused, because of another object or a concurrent change.
   private func save(_ fixes: [GraphFix]) throws -> Set<GraphFix>? {
     let context = ManagedObjectContext(
       .confinement, coordinator: coordinator, name: "check", transactionAuthor: author)
-    var mended: Set<GraphFix> = []
+    var repaired: Set<GraphFix> = []
     let ids = Array(Set(fixes.map(\.object)))
     let rows = Dictionary(try context.existingRows(of: ids).map { ($0.id, $0) }) { first, _ in first }
     for fix in fixes {
@@ -32,11 +32,11 @@ struct ObjectGraphRepair {
       else { continue }
       // The slot alone: the other end is as it should be, or isn't there.
       try context.existingObject(with: fix.object).setValue(fix.value, at: slot)
-      mended.insert(fix)
+      repaired.insert(fix)
     }
     do {
       try context.save()
-      return mended
+      return repaired
     } catch let error as ManagedObjectError {
       switch error {
       case .validation, .mergeConflicts, .brokenReferences, .constraintConflicts: return nil
