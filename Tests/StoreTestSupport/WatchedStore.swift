@@ -7,6 +7,7 @@ package import TestSupport
 package final class Breaker: Sendable {
   private let broken = Atomic(false)
   private let hook = Mutex<(@Sendable () -> Void)?>(nil)
+  private let fetchHook = Mutex<(@Sendable () -> Void)?>(nil)
   package init() {}
 
   /// The error that a broken store throws.
@@ -16,6 +17,12 @@ package final class Breaker: Sendable {
   package var beforeWrite: (@Sendable () -> Void)? {
     get { hook.withLock { $0 } }
     set { hook.withLock { $0 = newValue } }
+  }
+
+  /// Called by a fetch that has read its rows, before it returns them.
+  package var afterFetch: (@Sendable () -> Void)? {
+    get { fetchHook.withLock { $0 } }
+    set { fetchHook.withLock { $0 = newValue } }
   }
 
   package var isBroken: Bool {
@@ -55,7 +62,9 @@ package final class WatchedStore: IncrementalStore {
 
   package func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
     try noteRead("fetch \(fetch.entity.name)")
-    return try store.rows(fetch)
+    let rows = try store.rows(fetch)
+    breaker.afterFetch?()
+    return rows
   }
 
   package func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {

@@ -57,6 +57,64 @@ struct AsynchronousFetchTests {
     #expect(ages == [0, 1, 2, 9])
   }
 
+  /// What happens while the rows of a fetch are on their way.
+  enum Meanwhile: String, CaseIterable {
+    case otherSaves = "another context saves, and the save is merged"
+    case saves = "the context itself saves"
+    case keepsSaving = "another context saves again and again"
+  }
+
+  @Test(
+    "no object is older than what the context has merged or saved", arguments: StoreKind.allCases, Meanwhile.allCases)
+  func current(_ kind: StoreKind, _ meanwhile: Meanwhile) async throws {
+    let stack = try people(kind, 3)
+    let context = ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    context.automaticallyMergesChangesFromParent = true
+    let other = meanwhile == .saves ? context : ContextQueue(.privateQueue, coordinator: stack.coordinator)
+    let saves = Recorder<Int>()
+    stack.breaker.afterFetch = {
+      let number = saves.items.count + 1
+      guard number <= (meanwhile == .keepsSaving ? 10 : 1) else { return }
+      saves.note(number)
+      let hook = stack.breaker.afterFetch
+      stack.breaker.afterFetch = nil
+      #expect(throws: Never.self) {
+        try other.performAndWait { other in
+          for person in try other.all(Person.self) { person.age = Int32(number * 10) }
+          try other.save()
+        }
+      }
+      context.performAndWait { _ in }
+      stack.breaker.afterFetch = hook
+    }
+    let (ends, ended) = AsyncStream.makeStream(of: End.self)
+    let request = byAge
+    try await context.perform { context in
+      _ = try context.execute(AsynchronousFetchRequest(fetchRequest: request) { ended.yield(End($0)) })
+    }
+    let end = try #require(await ends.first { _ in true })
+    #expect(end.error == nil && end.completed == 3)
+    let last = Int32(saves.items.count * 10)
+    #expect(end.ages == [last, last, last] && last == (meanwhile == .keepsSaving ? 30 : 10))
+    try other.performAndWait { other in
+      for person in try other.all(Person.self) { person.age = 5 }
+      try other.save()
+    }
+    // The awaited form, with one more save while it reads.
+    stack.breaker.afterFetch = {
+      stack.breaker.afterFetch = nil
+      #expect(throws: Never.self) {
+        try other.performAndWait { other in
+          for person in try other.all(Person.self) { person.age = 6 }
+          try other.save()
+        }
+      }
+      context.performAndWait { _ in }
+    }
+    let ages = try await context.fetch(request) { people in people.map(\.age) }
+    #expect(ages == [6, 6, 6])
+  }
+
   @Test("a fetch that is cancelled ends with an error", arguments: StoreKind.allCases)
   func cancelled(_ kind: StoreKind) async throws {
     let stack = try people(kind)

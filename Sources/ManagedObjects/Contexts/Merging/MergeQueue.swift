@@ -12,6 +12,10 @@ final class MergeQueue {
   /// The highest number of a save that the context has merged; 0 before the first.
   private(set) var latestMerge: Int64 = 0
 
+  /// How many saves the context has merged or made. What was read before the last of them may be older than what the context
+  /// shows.
+  private(set) var takenSaves = 0
+
   /// Whether saves wait and may be merged now.
   @inline(__always)
   var isReady: Bool { !mailbox.isEmpty && !isSuspended }
@@ -25,7 +29,13 @@ final class MergeQueue {
   }
 
   /// Notes a save that is being merged.
-  func noteMerge(of save: ContextSave) { latestMerge = max(latestMerge, save.number) }
+  func noteMerge(of save: ContextSave) {
+    latestMerge = max(latestMerge, save.number)
+    takenSaves += 1
+  }
+
+  /// Notes that the context itself has saved.
+  func noteSaved() { takenSaves += 1 }
 
   /// Remembers a save of the context's own that others precede.
   func noteOwnSave(_ save: ContextSave) { ownSaves.append(PendingSave(save)) }

@@ -94,8 +94,9 @@ extension ManagedObjectContext {
   /// the main queue.
   ///
   /// Rows are read on another thread. The context's queue makes objects of them and calls the completion. If there are unsaved
-  /// changes by then, they count as in ``fetch(_:)``, and the fetch is repeated on the context's queue. Prefetching reads on
-  /// the context's queue, too. Source: `execute(_:)` with an `NSAsynchronousFetchRequest` of Core Data.
+  /// changes by then, they count as in ``fetch(_:)``, and the fetch is repeated on the context's queue. If the context has
+  /// merged or saved something, the rows may be older than its objects and are read again in the background, or on the
+  /// context's queue after a few times. Prefetching reads on the context's queue, too. Source: `execute(_:)` with an `NSAsynchronousFetchRequest` of Core Data.
   /// - Throws: ``FetchRequestError/noQueue``, or what ``fetch(_:)`` throws for a request that doesn't fit the model.
   @discardableResult
   public func execute<T: ManagedObject>(
@@ -114,15 +115,29 @@ extension ManagedObjectContext {
     let transit = ResultInTransit(result: result)
     result.progress.isCancellable = true
     result.progress.cancellationHandler = { monitor.cancel() }
-    let (source, contextQueue) = (source, self.queue)
+    readInBackground(read, plain, fetch, monitor, for: transit)
+    return result
+  }
+
+  /// Reads rows in the background, and ends the result with their objects on this context's queue.
+  /// - Parameter attempt: how often they have been read by then.
+  private func readInBackground<T: ManagedObject>(
+    _ read: ObjectRead, _ request: FetchRequest<T>, _ fetch: StoreFetch, _ monitor: FetchMonitor,
+    for transit: ResultInTransit<T>, attempt: Int = 1
+  ) {
+    let (source, contextQueue, before) = (source, queue, mergeQueue.takenSaves)
     BackgroundReading.queue.async {
       let found = Result { try read.read(from: source, monitor) }
       contextQueue.perform { context in
         if transit.result.progress.isCancelled { monitor.cancel() }
-        transit.result.end(Result { try context.finish(found.get(), read, plain, fetch, monitor) })
+        let isCurrent = context.mergeQueue.takenSaves == before
+        if !isCurrent, attempt < BackgroundReading.attempts, !monitor.isCancelled, (try? found.get()) != nil {
+          return context.readInBackground(read, request, fetch, monitor, for: transit, attempt: attempt + 1)
+        }
+        transit.result.end(
+          Result { try context.finish(found.get(), read, request, fetch, monitor, isCurrent: isCurrent) })
       }
     }
-    return result
   }
 }
 
@@ -143,27 +158,39 @@ extension ContextQueue {
       return (context.source, fetch, try ObjectRead(fetch, request))
     }
     let monitor = FetchMonitor()
-    let found = try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        BackgroundReading.queue.async {
-          continuation.resume(with: Result { try read.read(from: source, monitor) })
+    var attempt = 0
+    while true {
+      attempt += 1
+      let isLast = attempt == BackgroundReading.attempts
+      let before = await perform { context in context.mergeQueue.takenSaves }
+      let found = try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+          BackgroundReading.queue.async {
+            continuation.resume(with: Result { try read.read(from: source, monitor) })
+          }
         }
+      } onCancel: {
+        monitor.cancel()
       }
-    } onCancel: {
-      monitor.cancel()
+      let result = try await perform { context -> R? in
+        let isCurrent = context.mergeQueue.takenSaves == before
+        if !isCurrent, !isLast, !monitor.isCancelled { return nil }
+        return try body(context.finish(found, read, request, fetch, monitor, isCurrent: isCurrent))
+      }
+      if let result { return result }
     }
-    return try await perform { context in try body(context.finish(found, read, request, fetch, monitor)) }
   }
 }
 
 extension ManagedObjectContext {
   /// The objects of the rows that were read in the background.
+  /// - Parameter isCurrent: whether the context has neither merged nor saved anything since.
   fileprivate func finish<T: ManagedObject>(
     _ found: ObjectRead.Result, _ read: ObjectRead, _ request: FetchRequest<T>, _ fetch: StoreFetch,
-    _ monitor: FetchMonitor
+    _ monitor: FetchMonitor, isCurrent: Bool
   ) throws -> [T] {
     guard !monitor.isCancelled else { throw CancellationError() }
-    if request.includesPendingChanges, changeSet.concerns(hierarchyOf: fetch.entity) {
+    if !isCurrent || (request.includesPendingChanges && changeSet.concerns(hierarchyOf: fetch.entity)) {
       return typed(try objects(fetch, request), fetch)
     }
     return typed(try objects(found, read), fetch)
@@ -173,5 +200,7 @@ extension ManagedObjectContext {
 /// Reads rows on Dispatch's threads while no context waits. A store may block the thread, which threads of Swift's concurrency
 /// don't allow.
 private enum BackgroundReading {
+  /// How often rows are read in the background before they are read on the context's queue, where no save intervenes.
+  static let attempts = 3
   static let queue = DispatchQueue(label: "context.fetching", attributes: .concurrent)
 }

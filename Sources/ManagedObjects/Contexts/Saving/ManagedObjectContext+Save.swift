@@ -74,6 +74,7 @@ extension ManagedObjectContext {
     announced.number = result.number
     announced.historyToken = result.historyToken
     fetchCache.forgetRows(of: announced)
+    mergeQueue.noteSaved()
     if result.isInTransaction {
       keep(announced)
     } else {
