@@ -134,29 +134,82 @@ extension ManagedObjectContext {
     try throwDeferredError()
   }
 
-  /// The number of members that a set will have which isn't read, after the changes given. Counted where the rows are; no member is
-  /// read.
-  func memberCount(of owner: ManagedObjectID, _ set: RelationshipDescription, after changes: OwnerChanges) throws -> Int
-  {
+  /// The numbers of members that sets will have which aren't read, after the changes given. Counted where the rows are; no
+  /// member is read. All sets at once, because a parent looks through all of its changes to count.
+  func memberCounts(of sets: [OwnedSet], after changes: OwnerChanges) throws -> [Int] {
+    let before: [Int]
     if let parent {
-      let id = owner
-      let before = try parent.readForChild { parent in try parent.memberCount(of: parent.registry.currentID(id), set) }
-      return before + changes.growth(of: owner, set)
+      before = try parent.readForChild { parent in
+        try parent.memberCounts(of: sets.map { OwnedSet(owner: parent.registry.currentID($0.owner), set: $0.set) })
+      }
+    } else {
+      before = try sets.map(storedCount)
     }
-    guard !owner.isTemporaryID, let inverse = set.inverseRelationship, !inverse.isUnstored else {
-      return changes.growth(of: owner, set)
-    }
-    let members = StoreFetch(
-      entity: inverse.entity,
-      predicate: try FetchPredicate.equal(inverse.name, .object(owner)).resolved(in: inverse.entity))
-    return try rowSource.latest.count(members) + changes.growth(of: owner, set)
+    return zip(sets, before).map { set, count in count + changes.growth(of: set.owner, set.set) }
   }
 
-  /// The number of members that a set has here.
-  private func memberCount(of owner: ManagedObjectID, _ set: RelationshipDescription) throws -> Int {
-    if let object = registry.object(with: owner), object.hasResolved(set) {
-      return object.slots[set.slot].objectCount ?? 0
+  /// The number of members that a set has in the store.
+  private func storedCount(of set: OwnedSet) throws -> Int {
+    guard !set.owner.isTemporaryID, let inverse = set.set.inverseRelationship, !inverse.isUnstored else { return 0 }
+    let members = StoreFetch(
+      entity: inverse.entity,
+      predicate: try FetchPredicate.equal(inverse.name, .object(set.owner)).resolved(in: inverse.entity))
+    return try rowSource.latest.count(members)
+  }
+
+  /// The numbers of members that sets have here.
+  private func memberCounts(of sets: [OwnedSet]) throws -> [Int] {
+    var counts = sets.map { set -> Int? in
+      guard let owner = registry.object(with: set.owner), owner.hasResolved(set.set) else { return nil }
+      return owner.slots[set.set.slot].objectCount ?? 0
     }
-    return try memberCount(of: owner, set, after: OwnerChanges(changeSet))
+    let unread = sets.indices.filter { counts[$0] == nil }
+    if !unread.isEmpty {
+      let found = try memberCounts(of: unread.map { sets[$0] }, after: OwnerChanges(changeSet))
+      for (place, count) in zip(unread, found) { counts[place] = count }
+    }
+    return counts.map { $0 ?? 0 }
+  }
+}
+
+/// The one-to-many set of an owner.
+struct OwnedSet {
+  let owner: ManagedObjectID
+  let set: RelationshipDescription
+}
+
+/// The numbers of members that unread sets will have after a save, for the rules of their owners.
+final class MemberCounts {
+  // Touched on the context's queue only.
+  private let context: ManagedObjectContext
+  private let changes: OwnerChanges
+  private var counts: [ManagedObjectID: [Int: Int]]?
+
+  init(_ context: ManagedObjectContext, after changes: OwnerChanges) {
+    self.context = context
+    self.changes = changes
+  }
+
+  /// The number of members that a set will have. The first call counts those of all owners whose sets have rules and change.
+  func count(of owner: ManagedObjectID, _ set: RelationshipDescription) throws -> Int {
+    if counts == nil { counts = try countAll() }
+    if let count = counts?[owner]?[set.slot] { return count }
+    return try context.memberCounts(of: [OwnedSet(owner: owner, set: set)], after: changes)[0]
+  }
+
+  private func countAll() throws -> [ManagedObjectID: [Int: Int]] {
+    var sets: [OwnedSet] = []
+    for (owner, changed) in changes.sets {
+      for set in owner.scope.entity.relationships
+      where set.isToMany && set.hasMemberRule && changed[set.slot] != nil {
+        if context.registry.object(with: owner)?.hasResolved(set) == true { continue }
+        sets.append(OwnedSet(owner: owner, set: set))
+      }
+    }
+    var counts: [ManagedObjectID: [Int: Int]] = [:]
+    for (set, count) in zip(sets, try context.memberCounts(of: sets, after: changes)) {
+      counts[set.owner, default: [:]][set.set.slot] = count
+    }
+    return counts
   }
 }

@@ -60,9 +60,7 @@ package final class ValidationRules: @unchecked Sendable {
       attribute.definition.validationPredicates.compactMap { try? PredicateRule($0, of: attribute) }
     }
     composites = entity.compositeAttributesByName.values.sorted { $0.name < $1.name }.compactMap(Composite.init)
-    sets = entity.relationships.filter {
-      $0.isToMany && ($0.definition.minimumCount > 0 || $0.definition.maximumCount > 0 || !$0.isOptional)
-    }
+    sets = entity.relationships.filter { $0.isToMany && $0.hasMemberRule }
     concernsAttributesOnly = sets.isEmpty && entity.relationships.allSatisfy { $0.isOptional || $0.isToMany }
   }
 
@@ -176,4 +174,9 @@ extension Value {
     default: return false
     }
   }
+}
+
+extension RelationshipDescription {
+  /// Whether there is a rule for the number of objects in a to-many relationship.
+  final var hasMemberRule: Bool { definition.minimumCount > 0 || definition.maximumCount > 0 || !isOptional }
 }

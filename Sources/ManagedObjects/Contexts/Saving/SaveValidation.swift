@@ -5,12 +5,12 @@
 struct SaveValidation {
   let context: ManagedObjectContext
   private var callbacks: ObjectCallbacks { context.callbacks }
-  /// The changes of sets that the save brings; nil outside of one.
-  private let owners: OwnerChanges?
+  /// The numbers of members after the save; nil outside of one.
+  private let members: MemberCounts?
 
   init(_ context: ManagedObjectContext, _ owners: OwnerChanges? = nil) {
     self.context = context
-    self.owners = owners
+    members = owners.map { MemberCounts(context, after: $0) }
   }
 
   /// Checks the changes that are about to be saved.
@@ -92,7 +92,7 @@ struct SaveValidation {
   /// The number of members of a set that hasn't been read, if they have changed. They aren't read for it.
   private func memberCount(_ set: RelationshipDescription, of object: ManagedObject) -> Int? {
     guard object.state == .updated, context.changeSet.changedSets(of: object).contains(set.slot) else { return nil }
-    let changes = owners ?? OwnerChanges(context.changeSet)
-    return context.reading { try context.memberCount(of: object.id, set, after: changes) }
+    let members = members ?? MemberCounts(context, after: OwnerChanges(context.changeSet))
+    return context.reading { try members.count(of: object.id, set) }
   }
 }
