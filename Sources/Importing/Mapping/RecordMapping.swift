@@ -307,7 +307,8 @@ package final class RecordMapping {
   // MARK: Comparing with the store's rows
 
   /// Whether all to-one relationships are given by a plain key, and lead to other entities: to objects that the store has, so
-  /// that a batch's rows don't depend on each other. Without to-many relationships, but for nested objects of flat shape.
+  /// that a batch's rows don't depend on each other. Without to-many relationships, but for nested objects of flat shape, and
+  /// without one-to-one ones, which change the rows at both ends.
   var hasPlainReferencesOnly: Bool {
     (collections.isEmpty && nesting.isEmpty || flatNesting != nil)
       && references.allSatisfy { reference in
@@ -315,7 +316,7 @@ package final class RecordMapping {
         return reference.column != nil && reference.template == nil && reference.separator == nil
           && reference.constant == nil && reference.defaultKey == nil && !relationship.isTransient
           && entity.rootEntity !== relationship.destinationEntity.rootEntity
-          && relationship.inverseRelationship?.isOrdered != true
+          && relationship.inverseRelationship?.isOrdered != true && relationship.inverseRelationship?.isToMany != false
       }
   }
 

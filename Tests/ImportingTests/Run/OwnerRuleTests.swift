@@ -110,6 +110,23 @@ struct OwnerRuleTests {
     #expect(together.refusals("1") == ["4,whole,too_many_objects"])
   }
 
+  @Test("are asked when a batch is saved: what is right by then is accepted", arguments: StoreKind.allCases, [1, 100])
+  func chain(kind: StoreKind, batch: Int) throws {
+    let room = try room(kind)
+    let context = room.context()
+    let (board, member) = (try context.insert("Board"), try context.insert("Member"))
+    try board.setValue(.string("b"), forKey: "code")
+    try member.setValue(.string("m"), forKey: "code")
+    try member.setValue(.object(board.objectID), forKey: "board")
+    try context.save()
+    // m leaves, and o takes the place afterwards.
+    let end = try room.run("code,board\nm,\no,b\n", into: "Member", mode: .upsert, batch: batch, job: "1")
+    #expect(end.tally == (batch == 1 ? "1i 0u 0= 1r 0?" : "1i 1u 0= 0r 0?"))
+    #expect(room.refusals("1") == (batch == 1 ? ["2,board,too_few_objects"] : []))
+    #expect(
+      try room.rows("code", "board.code", of: "Member") == (batch == 1 ? ["m|b", "o|b"] : ["m|", "o|b"]))
+  }
+
   @Test("are rejected one by one in a file that is committed as a whole, too", arguments: StoreKind.allCases)
   func whole(kind: StoreKind) throws {
     let room = try room(kind)
