@@ -80,6 +80,10 @@ final class ChangeNotifier {
     pending.noteRefreshed(object)
     noteDue()
   }
+  /// How many objects have been noted as refreshed since the last announcement.
+  var refreshedCount: Int { pending.refreshed.count }
+  /// The IDs of those that were noted after the first `count`.
+  func refreshedIDs(after count: Int) -> Set<ManagedObjectID> { Set(pending.refreshed.dropFirst(count).lazy.map(\.id)) }
   func noteInvalidated(_ object: ManagedObject) {
     pending.noteInvalidated(object)
     noteDue()

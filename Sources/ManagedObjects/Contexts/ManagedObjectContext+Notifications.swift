@@ -45,7 +45,8 @@ extension ManagedObjectContext {
     case updatedObjectIDs = "updated_objectIDs"
     /// IDs of the deleted objects.
     case deletedObjectIDs = "deleted_objectIDs"
-    /// IDs of the objects of which the save changed only derived attributes.
+    /// IDs of the objects of which the save changed only derived attributes, and after a merge also of the context's objects
+    /// that have other values now.
     case refreshedObjectIDs = "refreshed_objectIDs"
     /// In a remote save: IDs of objects whose rows have changed.
     case invalidatedObjectIDs = "invalidated_objectIDs"
@@ -113,16 +114,23 @@ extension ManagedObjectContext {
     }
     if save.isWholesale { info[NotificationKey.invalidatedAllObjects.rawValue] = [ManagedObjectID]() }
     NotificationCenter.default.post(name: AnnouncedName.didSave.name, object: self, userInfo: info)
-    if announcesChanges { postIDs(of: save, AnnouncedName.didSaveIDs) }
+    if announcesChanges, AnnouncedName.didSaveIDs.isWanted {
+      NotificationCenter.default.post(name: AnnouncedName.didSaveIDs.name, object: self, userInfo: save.objectIDInfo)
+    }
   }
 
-  func postDidMerge(_ save: ContextSave) {
-    if announcesChanges { postIDs(of: save, AnnouncedName.didMergeIDs) }
-  }
+  /// Whether a program may observe what the context merges.
+  var announcesMerges: Bool { announcesChanges && AnnouncedName.didMergeIDs.isWanted }
 
-  private func postIDs(of save: ContextSave, _ announced: AnnouncedName) {
-    guard announced.isWanted else { return }
-    NotificationCenter.default.post(name: announced.name, object: self, userInfo: save.objectIDInfo)
+  /// Announces a merge by which objects of this context took on other values.
+  func postDidMerge(_ save: ContextSave, _ refreshed: Set<ManagedObjectID>) {
+    guard announcesMerges else { return }
+    var info = save.objectIDInfo
+    if !refreshed.isEmpty {
+      let derived = info[NotificationKey.refreshedObjectIDs.rawValue] as? Set<ManagedObjectID> ?? []
+      info[NotificationKey.refreshedObjectIDs.rawValue] = derived.union(refreshed)
+    }
+    NotificationCenter.default.post(name: AnnouncedName.didMergeIDs.name, object: self, userInfo: info)
   }
 
   /// Announces a save that had nothing to write.

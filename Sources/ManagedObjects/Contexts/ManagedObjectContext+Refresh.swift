@@ -108,6 +108,8 @@ extension ManagedObjectContext {
         continue
       }
       update(object, from: row)
+      // Also where nothing has changed: the program has asked for it.
+      notifier.noteRefreshed(object)
     }
   }
 

@@ -88,11 +88,13 @@ extension ManagedObjectContext {
       if undoManager != nil { announceChanges() }
       fetchCache.forgetRows(of: save)
       mergeQueue.noteMerge(of: save)
+      let before = notifier.refreshedCount
       SaveMerger(self).merge(save)
+      let refreshed = announcesMerges ? notifier.refreshedIDs(after: before) : []
       notifier.willProcess(save)
       announceChanges()
       rowSource.advanceGeneration()
-      postDidMerge(save)
+      postDidMerge(save, refreshed)
       passDown(save)
     }
   }

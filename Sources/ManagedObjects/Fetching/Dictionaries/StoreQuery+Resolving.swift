@@ -26,7 +26,10 @@ extension FetchRequest {
       output: output, aggregated: columns.rowAggregates.entity)
     if let havingPredicate {
       guard !groups.isEmpty else { throw FetchRequestError.havingWithoutGroups }
-      query.having = try havingPredicate.resolved(in: query.output)
+      // Core Data's programs name a computed column by a variable.
+      let output = query.output
+      let named = havingPredicate.replacing { output.propertiesByName[$0] == nil ? nil : .path($0) }
+      query.having = try named.resolved(in: output)
     }
     if isGrouped || returnsDistinctResults || sortsColumns {
       query.order = try sortDescriptors.map { descriptor in

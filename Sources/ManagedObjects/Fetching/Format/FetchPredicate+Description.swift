@@ -2,11 +2,10 @@ import Foundation
 
 extension FetchPredicate: CustomStringConvertible {
   /// The predicate in the format language. Parsing it gives the same tree, except for object IDs, which have no literal.
-  public var description: String { format(within: .none) }
+  public var description: String { format(isPart: false) }
 
-  private enum Surroundings { case none, conjunction, disjunction, negation }
-
-  private func format(within outer: Surroundings) -> String {
+  /// - Parameter isPart: whether it is a part of another predicate. A compound is in parentheses then, as in Foundation.
+  private func format(isPart: Bool) -> String {
     switch self {
     case .constant(let holds): return holds ? "TRUEPREDICATE" : "FALSEPREDICATE"
     case .comparison(let comparison):
@@ -19,18 +18,18 @@ extension FetchPredicate: CustomStringConvertible {
           + (comparison.options.contains(.localeSensitive) ? "l" : "") + "]"
       let modifier = comparison.modifier == .direct ? "" : comparison.modifier.rawValue + " "
       return "\(modifier)\(comparison.left) \(comparison.operator.rawValue)\(options) \(comparison.right)"
-    case .not(let inner): return "NOT " + inner.format(within: .negation)
+    case .not(let inner): return "NOT " + inner.format(isPart: true)
     case .and(let parts):
       // The language can't express a group of fewer than two; write its meaning.
       if parts.isEmpty { return "TRUEPREDICATE" }
-      if parts.count == 1 { return parts[0].format(within: outer) }
-      let text = parts.map { $0.format(within: .conjunction) }.joined(separator: " AND ")
-      return outer == .none || outer == .disjunction ? text : "(\(text))"
+      if parts.count == 1 { return parts[0].format(isPart: isPart) }
+      let text = parts.map { $0.format(isPart: true) }.joined(separator: " AND ")
+      return isPart ? "(\(text))" : text
     case .or(let parts):
       if parts.isEmpty { return "FALSEPREDICATE" }
-      if parts.count == 1 { return parts[0].format(within: outer) }
-      let text = parts.map { $0.format(within: .disjunction) }.joined(separator: " OR ")
-      return outer == .none ? text : "(\(text))"
+      if parts.count == 1 { return parts[0].format(isPart: isPart) }
+      let text = parts.map { $0.format(isPart: true) }.joined(separator: " OR ")
+      return isPart ? "(\(text))" : text
     }
   }
 }
