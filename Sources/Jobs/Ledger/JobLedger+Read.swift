@@ -82,10 +82,13 @@ extension JobLedger {
   }
 
   /// When the latest jobs of a lane began, oldest first, on the ledger's queue, where the caller is.
-  func latestStarts(lane: String, since: Date, limit: Int) throws -> [Date] {
-    let since = FetchPredicate.comparison(.path(JobRecord.Key.startedAt.name), .greater, .constant(.date(since)))
+  func latestStarts(lane: String, after first: Date, until last: Date, limit: Int) throws -> [Date] {
+    let start = FetchPredicate.Expression.path(JobRecord.Key.startedAt.name)
+    let isWithin =
+      FetchPredicate.comparison(start, .greater, .constant(.date(first)))
+      && .comparison(start, .lessOrEqual, .constant(.date(last)))
     let request = FetchRequest<JobRecord>(
-      entityName: QueueModel.job, predicate: .equal(JobRecord.Key.lane.name, .string(lane)) && since,
+      entityName: QueueModel.job, predicate: .equal(JobRecord.Key.lane.name, .string(lane)) && isWithin,
       sortDescriptors: [FetchSortDescriptor(JobRecord.Key.startedAt.name, ascending: false)], fetchLimit: limit)
     return try context.fetch(request).compactMap(\.startedAt).reversed()
   }

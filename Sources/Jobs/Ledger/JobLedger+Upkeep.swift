@@ -15,6 +15,36 @@ extension JobLedger {
     }
   }
 
+  /// Makes retries available whose wait is longer than any failure has a job wait: the clock was set back. On the ledger's
+  /// queue, where the caller is.
+  func endOverlongWaits() throws {
+    let backoff = backoff.withLock { $0 }
+    // From this attempt on the wait doesn't grow any more.
+    var last = 1
+    while backoff.delay(afterAttempt: last + 1, random: 1) > backoff.delay(afterAttempt: last, random: 1) { last += 1 }
+    for attempt in 1...last {
+      let isThis = FetchPredicate.comparison(
+        .path(JobRecord.Key.attempt.name), attempt == last ? .greaterOrEqual : .equal, .constant(.int(Int64(attempt))))
+      var count = Self.dueTogether
+      // Who was changed isn't found again.
+      while count == Self.dueTogether {
+        count = try turn { turn in
+          let latest = turn.now.addingTimeInterval(backoff.delay(afterAttempt: attempt, random: 1))
+          let jobs = try turn.context.fetch(
+            FetchRequest<JobRecord>(
+              entityName: QueueModel.job,
+              predicate: .comparison(.path(JobRecord.Key.availableAt.name), .greater, .constant(.date(latest)))
+                && .equal(JobRecord.Key.state.name, .string(JobState.retryable.rawValue)) && isThis,
+              fetchLimit: Self.dueTogether))
+          for job in jobs {
+            try turn.apply(.due, to: job, reason: "the clock was set back, and it waits no longer", by: nil)
+          }
+          return jobs.count
+        }
+      }
+    }
+  }
+
   /// Discards what waits past its deadline, on the ledger's queue, where the caller is.
   /// - Returns: when to look again; nil if nothing that waits has a deadline.
   func expireDue() throws -> Date? {

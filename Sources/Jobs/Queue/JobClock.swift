@@ -6,6 +6,8 @@ import Synchronization
 package struct JobClock: Sendable {
   /// The current time.
   package var now: @Sendable () -> Date
+  /// Seconds since some time, which go on whatever the clock is set to, and also while the system sleeps.
+  package var elapsed: @Sendable () -> TimeInterval = { JobClock.began.duration(to: .now) / .seconds(1) }
   /// Calls a closure at a time, or immediately if it has passed. The result cancels the call.
   package var schedule: @Sendable (Date, @escaping @Sendable () -> Void) -> @Sendable () -> Void
 
@@ -17,6 +19,8 @@ package struct JobClock: Sendable {
     self.now = now
     self.schedule = schedule
   }
+
+  private static let began = ContinuousClock.now
 
   /// The system's clock. Its timers follow the wall clock when that is set.
   package static let system = JobClock(now: { Date() }) { time, body in

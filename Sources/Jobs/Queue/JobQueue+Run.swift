@@ -158,15 +158,15 @@ extension JobQueue {
     let begun = job.startedAt ?? clock.now()
     let timeout = job.timeout.map { seconds in
       RunningJobs.Limit(
-        time: begun.addingTimeInterval(seconds),
+        time: begun.addingTimeInterval(seconds), isDeadline: false,
         failure: JobFailure(
           code: "timeout", message: "it took longer than the \(Self.text(seconds)) that an attempt may take",
           isRetryable: true))
     }
     let deadline = job.deadline.map {
       RunningJobs.Limit(
-        time: $0, failure: JobFailure(code: "deadline", message: "its deadline passed while it ran", isRetryable: false)
-      )
+        time: $0, isDeadline: true,
+        failure: JobFailure(code: "deadline", message: "its deadline passed while it ran", isRetryable: false))
     }
     guard let timeout, let deadline else { return timeout ?? deadline }
     return timeout.time < deadline.time ? timeout : deadline

@@ -20,6 +20,7 @@ package final class JobQueue: Sendable {
   let operations: OperationCatalogue
   let environment: JobEnvironment
   let clock: JobClock
+  private let steps: ClockSteps
   let random: @Sendable () -> Double
   let logger: Logger
   let state: QueueState
@@ -46,6 +47,7 @@ package final class JobQueue: Sendable {
     self.operations = operations
     self.environment = environment
     self.clock = clock
+    steps = ClockSteps(clock)
     self.random = random
     self.logger = logger
     ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
@@ -89,6 +91,8 @@ extension JobQueue {
       let counts = try self.loadCounts()
       try self.loadLanes()
       let rescued = try self.ledger.rescue()
+      // The clock may have been set back while no process ran.
+      try self.ledger.endOverlongWaits()
       if rescued > 0 { self.logger.notice("jobs: put back what was running", metadata: ["jobs": "\(rescued)"]) }
       let orphans = counts.other.filter { !$0.key.isEnded }.values.reduce(0, +)
       if orphans > 0 {
@@ -128,6 +132,7 @@ extension JobQueue {
   func wakeUp() {
     for (id, outcome) in state.takeUnwritten() { write(outcome, of: id) }
     guard state.isOpen else { return }
+    followClock()
     do {
       if let next = try ledger.promoteDue() { wake(at: next) }
       if let next = try ledger.expireDue() { wake(at: next) }
@@ -137,6 +142,31 @@ extension JobQueue {
     if let next = stopOverdue() { wake(at: next) }
     scheduleRunner.runDue(for: self)
     claimWork()
+  }
+
+  /// Looks whether the clock was set, and does what follows from that. To be called now and then: a clock that is set back
+  /// wakes nobody up.
+  package func checkClock() {
+    ledger.queue.perform { _ in
+      if self.state.isOpen, self.followClock() { self.wakeUp() }
+    }
+  }
+
+  /// Has what depends on the time that has passed follow a clock that was set: an attempt may take as long as before, and a
+  /// retry waits no longer. Schedules, deadlines and start times are times of the day, and stay. On the ledger's queue.
+  /// - Returns: whether the clock was set.
+  @discardableResult
+  private func followClock() -> Bool {
+    guard let step = steps.take() else { return false }
+    logger.warning(
+      "jobs: the clock was set \(step < 0 ? "back" : "forward")", metadata: ["seconds": "\(Int(abs(step)))"])
+    state.moveTimeouts(by: step)
+    do {
+      try ledger.endOverlongWaits()
+    } catch {
+      report(error, "retries that wait for a clock that was set back couldn't be made available")
+    }
+    return true
   }
 
   func wake(at time: Date) {

@@ -104,22 +104,27 @@ struct LaneControl {
     guard !setting.isPaused else { return 0 }
     let free = max(0, concurrency - running)
     guard let rate = configuration.rate else { return free }
-    return min(free, rate.jobs - starts.count { $0 > time.addingTimeInterval(-rate.period) })
+    return min(free, rate.jobs - recentStarts(rate, at: time).count)
   }
 
   /// When the rate lets the next begin; nil if it lets one begin now.
   func nextStart(at time: Date) -> Date? {
     guard let rate = configuration.rate else { return nil }
-    let recent = starts.filter { $0 > time.addingTimeInterval(-rate.period) }
+    let recent = recentStarts(rate, at: time)
     guard recent.count >= rate.jobs else { return nil }
     return recent[recent.count - rate.jobs].addingTimeInterval(rate.period)
+  }
+
+  /// The starts that count now. Those after a clock that was set back don't: the lane would stand still until then.
+  private func recentStarts(_ rate: RateLimit, at time: Date) -> [Date] {
+    starts.filter { $0 > time.addingTimeInterval(-rate.period) && $0 <= time }
   }
 
   /// The starts that the rate counts, from the queue's store; none without a rate. On the ledger's queue.
   func storedStarts(_ ledger: JobLedger, at time: Date) throws -> [Date] {
     guard let rate = configuration.rate else { return [] }
     return try ledger.latestStarts(
-      lane: configuration.name, since: time.addingTimeInterval(-rate.period), limit: rate.jobs)
+      lane: configuration.name, after: time.addingTimeInterval(-rate.period), until: time, limit: rate.jobs)
   }
 
   /// Takes on a changed configuration. The run-time settings stay, and so do the starts of jobs that began since, unless

@@ -254,6 +254,9 @@ final class QueueState: Sendable {
     content.withLock { $0.running.takeOverdue(at: now) }
   }
 
+  /// See ``RunningJobs/moveTimeouts(by:)``.
+  func moveTimeouts(by seconds: TimeInterval) { content.withLock { $0.running.moveTimeouts(by: seconds) } }
+
   var operations: [JobOperation] { content.withLock { $0.running.operations } }
   func operation(of id: Int64) -> JobOperation? { content.withLock { $0.running.operation(of: id) } }
 

@@ -9,7 +9,9 @@ import Foundation
 struct RunningJobs {
   /// How long an operation may run.
   struct Limit {
-    let time: Date
+    var time: Date
+    /// Whether it is a time of the day, and no span since the job began.
+    let isDeadline: Bool
     let failure: JobFailure
   }
 
@@ -19,7 +21,7 @@ struct RunningJobs {
     var snapshot: Job
     let access: StoreAccess
     /// When it is to be stopped if it still runs.
-    let limit: Limit?
+    var limit: Limit?
     /// The limit that it was stopped for.
     var passed: Limit?
     /// When its operation was handed to its lane.
@@ -138,6 +140,13 @@ struct RunningJobs {
   mutating func stop(_ id: Int64) -> JobOperation? {
     beginning[id]?.isStopped = true
     return running[id]?.operation
+  }
+
+  /// The clock was set by so many seconds: an operation may take as long as before.
+  mutating func moveTimeouts(by seconds: TimeInterval) {
+    for id in running.keys where running[id]?.limit?.isDeadline == false {
+      running[id]?.limit?.time.addTimeInterval(seconds)
+    }
   }
 
   /// Finds the operations whose time is over, each once.

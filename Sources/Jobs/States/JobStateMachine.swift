@@ -133,7 +133,7 @@ extension JobStateMachine {
     case nil: throw illegal(event, "it isn't in the queue")
     case .scheduled, .retryable:
       guard let availableAt else { throw illegal(event, "it waits for somebody, not for a time") }
-      guard availableAt <= time else { throw illegal(event, "its time hasn't come") }
+      guard availableAt <= time || isOverlongWait(at: time) else { throw illegal(event, "its time hasn't come") }
       self.availableAt = nil
       state = .available
       return [.offer]
@@ -141,6 +141,12 @@ extension JobStateMachine {
     case .running: throw illegal(event, "it runs already")
     case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
     }
+  }
+
+  /// Whether the wait for the next attempt is longer than any failure has a job wait: the clock was set back.
+  private func isOverlongWait(at time: Date) -> Bool {
+    guard state == .retryable, let availableAt else { return false }
+    return availableAt.timeIntervalSince(time) > backoff.delay(afterAttempt: attempt, random: 1)
   }
 
   mutating func hold(_ event: JobEvent) throws(IllegalTransition) -> [JobAction] {

@@ -9,6 +9,7 @@ import ServiceLifecycle
 import Synchronization
 
 /// Returns what the daemon doesn't use any more: memory after jobs, and free pages of the queue's file after jobs were removed.
+/// It also has the queue look whether the clock was set.
 ///
 /// glibc keeps what is freed for its heap. Each job and each reader of a file has worked in a thread of its own, and threads have
 /// heaps of their own (arenas), so that a daemon after some hundred jobs would hold what all of them had needed at most.
@@ -52,6 +53,7 @@ final class Upkeep: Service {
     await cancelWhenGracefulShutdown {
       var (busy, idle) = (0, 0)
       while (try? await Task.sleep(for: idle > Self.idleRounds ? Self.longInterval : Self.interval)) != nil {
+        self.queue.checkClock()
         let isRunning = (try? await self.queue.counts()[.running]) ?? 1 > 0
         (busy, idle) = isRunning ? (busy + 1, 0) : (0, idle + 1)
         let isDue = isRunning ? busy % Self.busyRounds == 0 : self.hasWorked.load(ordering: .relaxed)
