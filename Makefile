@@ -18,7 +18,7 @@ MINUTES ?= 10
 ONLY ?=
 # The modules of tests that `make test` builds, separated by commas. Without it, all.
 MODULES ?=
-SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-tsan Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
+SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-sanitized Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one configuration, so nothing is compiled twice.
@@ -33,7 +33,7 @@ TEST = test --skip-build $(TEST_FLAGS)
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo test test-systemd test-tsan soak fuzz check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan soak fuzz check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,7 +71,10 @@ else
 endif
 
 test-tsan: deps ## run the tests under ThreadSanitizer, including the daemon's processes; half an hour
-	@.ci/test-tsan
+	@.ci/test-sanitized thread
+
+test-asan: deps ## run the tests under AddressSanitizer, including the daemon's processes; half an hour
+	@.ci/test-sanitized address
 
 test-systemd: ## test the package under a real systemd, in throw-away namespaces
 	@if why=$$(Tests/Service/with-systemd --check 2>&1); then \

@@ -24,20 +24,10 @@ struct CoreDataExportTests {
   private static func compare(_ original: URL, _ exported: URL, _ options: String...) throws -> Verdict {
     var package = URL(fileURLWithPath: #filePath)
     for _ in 0..<4 { package.deleteLastPathComponent() }
-    let oracle = Process()
-    oracle.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    oracle.arguments =
-      [
-        "python3", package.appendingPathComponent("Tests/CoreDataOracle/compare-stores").path, original.path,
-        exported.path,
-      ]
-      + options
-    let output = Pipe()
-    oracle.standardOutput = output
-    try oracle.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    oracle.waitUntilExit()
-    return try JSONDecoder().decode(Verdict.self, from: data)
+    let oracle = package.appendingPathComponent("Tests/CoreDataOracle/compare-stores").path
+    let run = try ProgramOutput.now(
+      URL(fileURLWithPath: "/usr/bin/env"), ["python3", oracle, original.path, exported.path] + options)
+    return try JSONDecoder().decode(Verdict.self, from: run.output)
   }
 
   private static func options(_ template: CoreDataTemplate, file: String = "Out.sqlite") throws -> String {

@@ -42,6 +42,8 @@ struct FullDiskTests {
       state: state
       socket: s
       stores: { main: { path: data/main.sqlite, model: Model.xcdatamodeld } }
+      # It is retried by hand.
+      retry: { first: 1h, longest: 1h }
       recipes: { members: { store: main, entity: Member, mode: upsert } }
       """, to: "lade.yaml")
     let mounts = try await PrivateMounts(
