@@ -142,6 +142,54 @@ struct HandOverTests {
     for name in names { #expect(!spool.exists("incoming/" + name)) }
   }
 
+  @Test("killed between the ticket's move and its file's leaves no scan complete while that file is being written")
+  func writtenAgain() async throws {
+    let spool = try TemporarySpool()
+    let ledger = JobLedger()
+    try spool.drop("active/7.job", "source: x.csv\n")
+    try spool.drop("incoming/x.csv", "data")
+    let writer = open(spool.url("incoming/x.csv"), O_WRONLY | O_CLOEXEC)
+    try #require(writer >= 0)
+    let intake = try spool.intake(ledger: ledger)
+    try await intake.rescan()
+    #expect(try spool.names("active") == ["7.job"])
+    #expect(ledger.completedScans == 0)
+    close(writer)
+    try await intake.rescan()
+    #expect(try spool.names("active") == ["7-x.csv", "7.job"])
+    var taken = ledger.taken.makeAsyncIterator()
+    #expect(await taken.next() == 7)
+  }
+
+  @Test("whose file was put away, and whose ticket wasn't, takes no other file of that name")
+  func ticketLeftBehind() async throws {
+    let spool = try TemporarySpool()
+    try spool.drop("active/7.job", "source: x.csv\n")
+    try spool.drop("done/7-x.csv", "data")
+    try spool.drop("incoming/x.csv", "other data")
+    let ledger = JobLedger()
+    try await spool.intake(ledger: ledger).rescan()
+    #expect(ledger.asked == 0 && ledger.calls == [])
+    #expect(try spool.text("incoming/x.csv") == "other data")
+    #expect(try spool.names("active") == ["7.job"])
+  }
+
+  @Test("whose ticket alone came back after a loss of power takes the ticket once more, and no other of its name")
+  func ticketCameBack() async throws {
+    let spool = try TemporarySpool()
+    let ledger = JobLedger()
+    try spool.drop("incoming/x.csv", "data")
+    try spool.drop("incoming/a:b.job", "source: x.csv\n")
+    try await spool.intake(ledger: ledger).rescan()
+    let identity = try #require(ledger.entries.first?.identity)
+    try #require(rename(spool.url("active/1.job"), spool.url("incoming/a:b.job")) == 0)
+    try spool.directories.takeTicket(identity, of: 1)
+    #expect(try spool.names("active") == ["1-x.csv", "1.job"])
+    try spool.drop("incoming/a:b.job", "source: x.csv\n")
+    try spool.directories.takeTicket(identity, of: 1)
+    #expect(try spool.names("incoming") == ["a:b.job", "gtfs", "people"])
+  }
+
   @Test("killed between the ticket's move and its file's is finished at the next start")
   func killedBetweenMoves() async throws {
     let spool = try TemporarySpool()

@@ -115,7 +115,9 @@ struct SpoolBridge: SpoolDelegate {
           metadata: ["job": "\(job.id)", "store": "\(store)"])
       }
     }
-    if let name = job.activeName { _ = try await directories.finish(activeName: name, as: outcome) }
+    // What it waits for is put away when it has come; a ticket in active/ brings it.
+    guard let name = job.activeName, !job.isAwaitingFile else { return }
+    _ = try await directories.finish(activeName: name, as: outcome)
   }
 
   /// Removes the files of a job that was removed from the queue, unless they are kept forever, and its rejects.
@@ -142,7 +144,7 @@ struct SpoolBridge: SpoolDelegate {
   func recover() async throws {
     try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
       let name = Self.activeName(job.id, job.source)
-      if try await directories.onQueue({ try directories.isActive(name) }) {
+      if try await directories.onQueue({ try hasArrived(job, as: name) }) {
         _ = try await queue.fileArrived(job.id, activeName: name, by: "restart")
       } else if job.source != nil, !job.isAwaitingFile, !job.state.isEnded {
         try await queue.fileLost(job.id)
@@ -164,6 +166,14 @@ struct SpoolBridge: SpoolDelegate {
           metadata: ["job": "\(id)"])
       }
     }
+  }
+
+  /// Whether a job's file is in `active/`, and its ticket, if it had one, has left `incoming/` for good: a loss of power may
+  /// have undone the ticket's move and kept the file's. Blocks.
+  private func hasArrived(_ job: Job, as name: String) throws -> Bool {
+    guard try directories.isActive(name) else { return false }
+    if case .spool(let identity)? = job.origin { try directories.takeTicket(identity, of: job.id) }
+    return true
   }
 
   /// Cancels the jobs from before this start whose files disappeared before they were taken: everything that is still in

@@ -161,6 +161,18 @@ package final class SpoolDirectories: Sendable {
     return try handle(.active).status(of: FileName(name)) != nil
   }
 
+  /// Moves the ticket of a job from `incoming/` to `active/`, if it is still there. The move is durable on return. Blocks.
+  /// - Parameter identity: that of the job's entry; see ``SpoolEntry/identity``.
+  package func takeTicket(_ identity: String, of job: Int64) throws {
+    guard let incoming = held.withLock({ $0.folders[.incoming] }),
+      let name = try SpoolEntry.ticketName(identity: identity, in: incoming)
+    else { return }
+    let active = try handle(.active)
+    try incoming.rename(name, to: active, FileName(Self.ticketName(job: job)))
+    try active.synchronise()
+    try incoming.synchronise()
+  }
+
   /// Runs `body`, which copies to this name in `active/`.
   func withCopy(in name: FileName, _ body: () throws -> Void) throws {
     copies.withLock { _ = $0.insert(name) }

@@ -95,7 +95,8 @@ final class HandOverRecovery {
     // A ticket that names a file is on disk before its job is. One that can't be read lost its text in a power failure.
     guard let ticket = Ticket.ifReadable(bytes), let source = ticket.source else { return hasMovedTicket }
     let newName = SpoolDirectories.activeName(job: job, originalName: source.fileName)
-    if try active.status(of: FileName(newName)) != nil { return hasMovedTicket }
+    // Its file may have been put away already: another of that name isn't the job's.
+    if try handOver.isKnown(FileName(newName)) { return hasMovedTicket }
     switch try examiner.source(of: ticket, ticketStatus: nil, in: incoming.directory) {
     case .opened(let file):
       if case .beside(let fileName) = source {

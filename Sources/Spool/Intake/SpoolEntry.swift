@@ -44,6 +44,16 @@ extension SpoolEntry {
     "\(FileMark(file)):\(name)"
   }
 
+  /// The name of the ticket with this identity in `incoming/`; nil if it isn't there, or the identity isn't a ticket's.
+  static func ticketName(identity: String, in incoming: DirectoryHandle) throws -> FileName? {
+    // The mark has four parts, and no name of an entry contains a slash but that of a hot folder's file.
+    let parts = identity.split(separator: ":", maxSplits: 4, omittingEmptySubsequences: false)
+    guard parts.count == 5, !parts[4].contains("/") else { return nil }
+    let name = FileName(String(parts[4]))
+    guard name.isTicket, let mark = try FileMark(of: name, in: incoming) else { return nil }
+    return "\(mark):\(parts[4])" == identity ? name : nil
+  }
+
   static func date(_ nanoseconds: Int64) -> Date {
     Date(timeIntervalSince1970: Double(nanoseconds) / 1e9)
   }

@@ -301,8 +301,9 @@ package actor SpoolIntake {
       folders.incoming == nil ? "\(directories.path)/incoming isn't there. The daemon creates it again soon." : nil
     report.endScan(isComplete: !sorter.isIncomplete, obstacle: obstacle)
     let result = status
+    // A ticket in active/ may still wait for its file, which isn't an entry.
     if !hasCompletedScan, !Task.isCancelled, result.failures == failuresBefore, result.waiting == 0, obstacle == nil,
-      !sorter.isIncomplete, !schedule.isDue
+      !sorter.isIncomplete, !schedule.isDue, !recovery.isNeeded
     {
       try await delegate.scanCompleted()
       hasCompletedScan = true
