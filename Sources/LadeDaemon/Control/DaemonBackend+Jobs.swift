@@ -27,9 +27,10 @@ extension DaemonBackend {
     try await checkBackup(of: submission)
     return try await translating {
       let file = try await opened(submission, for: peer)
-      let job = try await queue.submit(plan.submission(submission, source: file?.name, by: peer.who))
-      guard let file else { return shown(queue.completed(job)) }
-      return shown(queue.completed(try await handOver(file, to: job, by: peer)))
+      let made = try await queue.receive(plan.submission(submission, source: file?.name, by: peer.who))
+      // One that was there, with the same unique key, has a file of its own, or is being handed it.
+      guard let file, made.isNew else { return shown(queue.completed(made.job)) }
+      return shown(queue.completed(try await handOver(file, to: made.job, by: peer)))
     }
   }
 
@@ -66,16 +67,13 @@ extension DaemonBackend {
     }
   }
 
-  /// Copies a job's file, and lets the job run.
+  /// Copies the file of a job that this submission has made, and lets the job run.
   func handOver(_ file: SubmittedFile, to job: Job, by peer: Peer) async throws -> Job {
-    // With a unique key it may be a job that has its file already.
+    // It may have been cancelled since.
     guard job.isAwaitingFile, !job.state.isEnded else { return job }
     let name = SpoolDirectories.activeName(job: job.id, originalName: file.name)
     do {
-      try await directories.onQueue { [directories] in
-        // It is there if this is the same submission again, whose first hand-over couldn't be written.
-        if try !directories.isActive(name) { try directories.adoptWithLog(file, as: name) }
-      }
+      try await directories.onQueue { [directories] in try directories.adoptWithLog(file, as: name) }
     } catch {
       await giveUp(job.id, because: error)
       throw error

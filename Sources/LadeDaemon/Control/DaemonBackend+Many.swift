@@ -24,7 +24,7 @@ extension DaemonBackend {
       do {
         receipts[plan.place] = try await translating {
           let id = try answer.number
-          if let file = plan.file { try await handOver(file, to: id, by: peer) }
+          if let file = plan.file, answer.isNew { try await handOver(file, to: id, by: peer) }
           return .init(id: id, isOld: !answer.isNew)
         }
       } catch {

@@ -14,15 +14,16 @@ struct FailedCallTests {
     let point = try KillPoint(in: folder, watch: "/queue.sqlite:/active")
     let daemon = try folder.launch(point.environment)
     try await daemon.ready()
-    let source = try folder.write(Members(rows: 20).csv, to: "members.csv")
+    let sources = try ["members.csv", "again.csv"].map { try folder.write(Members(rows: 20).csv, to: $0) }
     var failures = 0
     for number in 1...Self.mostChanges {
-      let submission = #"{"recipe": "members", "source": "\#(source)", "unique_key": "key \#(number)"}"#
+      // A job that is there takes no second file, whatever that is called.
+      let submissions = sources.map { #"{"recipe": "members", "source": "\#($0)", "unique_key": "key \#(number)"}"# }
       try point.failOnce(number)
-      var answer = try await folder.http("POST", Endpoint.jobs.path, submission)
+      var answer = try await folder.http("POST", Endpoint.jobs.path, submissions[0])
       if !(200..<300).contains(answer.status) {
         failures += 1
-        answer = try await folder.http("POST", Endpoint.jobs.path, submission)
+        answer = try await folder.http("POST", Endpoint.jobs.path, submissions[1])
       }
       #expect((200..<300).contains(answer.status), "change \(number): \(answer.text)")
       let job = try await folder.ended(answer.decoded(as: Job.self).id)
@@ -36,6 +37,7 @@ struct FailedCallTests {
     let waiting: JobList = try await folder.got("GET", .jobs)
     let left = waiting.jobs.filter { !$0.state.isEnded }
     #expect(left.isEmpty, "\(left)")
+    #expect(try folder.names(in: "spool/active").filter { $0.hasSuffix("-again.csv") } == [])
     try await daemon.stop()
   }
 
