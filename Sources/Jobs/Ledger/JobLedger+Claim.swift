@@ -121,7 +121,8 @@ extension JobLedger {
       let running = FetchPredicate.equal(JobRecord.Key.state.name, .string(JobState.running.rawValue))
       let jobs = try turn.context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: running))
       for job in jobs {
-        try turn.apply(.rescued, to: job, reason: "the daemon ended while it ran", by: nil)
+        let reason = job.isCancelRequested ? job.cancelReason : "the daemon ended while it ran"
+        try turn.apply(.rescued, to: job, reason: reason, by: nil)
         job.rescues += 1
       }
       return jobs.count

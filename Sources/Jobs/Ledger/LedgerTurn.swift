@@ -140,7 +140,7 @@ final class LedgerTurn {
   /// Takes a job that has ended out of the store.
   func remove(_ job: JobRecord) throws {
     removals.append(LedgerChange(job: try job.snapshot(), from: job.jobState, actions: [], isRemoved: true))
-    if let number = job.batch { try leaveBatch(number) }
+    if let number = job.batch { try leaveBatch(number, job) }
     context.delete(job)
   }
 
@@ -313,8 +313,9 @@ extension LedgerTurn {
     try apply(.dependenciesMet, to: job, reason: reason, by: nil)
   }
 
-  /// A job of a batch is removed; with the last goes the batch.
-  func leaveBatch(_ number: Int64) throws {
+  /// A job of a batch is removed; with the last goes the batch. Without one that hasn't succeeded the batch never can, so
+  /// that a callback doesn't wait for it any longer.
+  func leaveBatch(_ number: Int64, _ job: JobRecord) throws {
     let batch: BatchRecord
     do {
       batch = try self.batch(number)
@@ -322,6 +323,20 @@ extension LedgerTurn {
       return
     }
     batch.kept -= 1
+    if job.jobState != .completed { try giveUpCallback(of: batch, number, without: job.objectID.number) }
     if batch.kept <= 0 { context.delete(batch) }
+  }
+
+  private func giveUpCallback(of batch: BatchRecord, _ number: Int64, without removed: Int64) throws {
+    guard let id = batch.callback, batch.condition == .succeeded else { return }
+    let callback: JobRecord
+    do {
+      callback = try job(id)
+    } catch JobQueueError.noSuchJob {
+      return
+    }
+    guard callback.isAwaitingJobs else { return }
+    let reason = "job \(removed) of batch \(number) was removed, and hadn't succeeded"
+    try apply(.dependencyFailed, to: callback, reason: reason, by: nil)
   }
 }

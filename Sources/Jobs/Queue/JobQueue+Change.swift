@@ -14,19 +14,47 @@ extension JobQueue {
   }
 
   /// Retries a job that failed, was cancelled or waits for its next attempt. It then has at least one more attempt.
+  /// - Throws: ``JobQueueError/unknownLane(_:known:)`` too, for a job that has ended and whose lane was taken away.
   package func retry(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
     let job = try await job(id)
     // Before its file is brought back.
     try permission?(job.submittedBy)
-    if job.state == .cancelled || job.state == .discarded {
-      _ = try await whenEnded(id)
-      do {
-        try await delegate?.jobQueue(self, willRetry: job)
-      } catch {
-        throw JobQueueError.refused(id: id, why: "can't be tried again: \(error)")
-      }
+    guard job.state == .cancelled || job.state == .discarded else {
+      return try await change(id, .retryRequested, reason: "retried by \(who)", by: who, permission)
     }
-    return try await change(id, .retryRequested, reason: "retried by \(who)", by: who, permission)
+    return try await revive(id, by: who, permission)
+  }
+
+  /// Brings the file of a job that has ended back, and has the job tried again. Until that is durable nobody else does either,
+  /// and the job isn't removed.
+  private func revive(_ id: Int64, by who: String, _ permission: Permission?) async throws -> Job {
+    _ = try await whenEnded(id)
+    let isOther = JobQueueError.refused(id: id, why: "is being tried again already")
+    guard state.beginReviving(id) else { throw isOther }
+    defer { if state.endReviving(id) { pruner.pruneSoon(self) } }
+    // A removal that hasn't seen this is over after it.
+    await ledger.queue.perform { _ in }
+    // Since it had ended, somebody else may have had it tried again.
+    guard let job = try await endedJob(id) else { throw isOther }
+    guard hasLane(job.lane) else { throw JobQueueError.unknownLane(job.lane, known: lanesNow) }
+    do {
+      try await delegate?.jobQueue(self, willRetry: job)
+    } catch {
+      throw JobQueueError.refused(id: id, why: "can't be tried again: \(error)")
+    }
+    do {
+      return try await ledger.change { turn in
+        let job = try turn.job(id, permission)
+        // It may have been taken away since.
+        if job.jobState?.isEnded == true { try turn.check(lane: job.lane) }
+        try turn.apply(.retryRequested, to: job, reason: "retried by \(who)", by: who)
+        return job
+      }
+    } catch {
+      // Its file is in active/ by now.
+      settle(job)
+      throw error
+    }
   }
 
   /// Holds a job back until it is released.
@@ -80,6 +108,10 @@ extension JobQueue {
         // Its entry would make another one.
         throw JobQueueError.refused(
           id: id, why: "may still have its entry in the spool: try again when that was looked at")
+      }
+      // Its file is in active/, or on its way there or back.
+      guard !self.state.settling.contains(id) else {
+        throw JobQueueError.refused(id: id, why: "is being tried again")
       }
       let snapshot = try job.snapshot()
       try turn.remove(job)
@@ -209,7 +241,8 @@ extension JobQueue {
     _ = try await ledger.change { turn in
       let job = try turn.job(id)
       if job.jobState == .running { job.rescues += 1 }
-      try turn.apply(.fileLost, to: job, reason: "its file's move was lost; waits for it", by: "spool")
+      let reason = job.isCancelRequested ? job.cancelReason : "its file's move was lost; waits for it"
+      try turn.apply(.fileLost, to: job, reason: reason, by: "spool")
       return job
     }
   }

@@ -362,5 +362,5 @@ extension LedgerTurn {
 
 extension JobRecord {
   /// The reason that was given for stopping a running job.
-  fileprivate var cancelReason: String { isCancelRequested ? reason ?? "cancelled" : "cancelled by its operation" }
+  var cancelReason: String { isCancelRequested ? reason ?? "cancelled" : "cancelled by its operation" }
 }

@@ -120,7 +120,8 @@ extension JobQueue {
     for id in ids {
       do {
         let job = try await job(id)
-        if job.state.isEnded { settle(job) }
+        // One whose entry may still come again is settled when that has arrived.
+        if job.state.isEnded, !job.isBeforeArrival { settle(job) }
       } catch JobQueueError.noSuchJob {
         unknown.append(id)
       }
@@ -321,12 +322,19 @@ extension JobQueue {
   }
 
   /// The job, if it has ended and is settled.
-  private func endedJob(_ id: Int64) async throws -> Job? {
+  func endedJob(_ id: Int64) async throws -> Job? {
     let job = try await job(id)
     guard job.state.isEnded else { return nil }
     // The main context may have merged the commit before the queue has done what follows from it.
     await ledger.queue.perform { _ in }
-    return state.isSettling(id) ? nil : job
+    if state.isSettling(id) { return nil }
+    guard job.origin?.endsWithArrival == true else { return job }
+    // Its entry has arrived since it was read.
+    do {
+      return try await self.job(id)
+    } catch JobQueueError.noSuchJob {
+      return job
+    }
   }
 }
 

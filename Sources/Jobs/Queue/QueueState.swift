@@ -345,6 +345,14 @@ final class QueueState: Sendable {
     content.withLock { ($0.waiters.take(for: id), $0.settling.end(id)) }
   }
 
+  /// The file of a job that has ended is to be brought back.
+  /// - Returns: whether it may be: not while that is under way, or it is being put away.
+  func beginReviving(_ id: Int64) -> Bool { content.withLock { $0.settling.beginReviving(id) } }
+
+  /// A job is to be tried again, or stays as it is.
+  /// - Returns: whether pruning is to look again at what it passed over.
+  func endReviving(_ id: Int64) -> Bool { content.withLock { $0.settling.endReviving(id) } }
+
   /// Pruning has passed over jobs that were being settled when it began.
   /// - Returns: whether some still are.
   func notePruningCut() -> Bool { content.withLock { $0.settling.notePruningCut() } }

@@ -5,12 +5,15 @@ struct SettlingJobs {
   private var settling: Set<Int64> = []
   /// Their entries haven't left `incoming/` for good: see `JobQueue+Change`.
   private var unarrived: Set<Int64> = []
+  /// They are about to be tried again, and their files are being brought back.
+  private var reviving: Set<Int64> = []
   /// Whether pruning passed over some of them.
   private var hasCutPruning = false
 
-  var all: Set<Int64> { settling.union(unarrived) }
+  var all: Set<Int64> { settling.union(unarrived).union(reviving) }
   var isPuttingAway: Bool { !settling.isEmpty }
 
+  /// Whether those who wait for the end of a job have to wait on.
   func contains(_ id: Int64) -> Bool { settling.contains(id) || unarrived.contains(id) }
 
   /// A job that has ended is to be settled.
@@ -31,7 +34,22 @@ struct SettlingJobs {
   /// - Returns: whether pruning is to look again at what it passed over.
   mutating func end(_ id: Int64) -> Bool {
     settling.remove(id)
-    guard hasCutPruning, settling.isEmpty, unarrived.isEmpty else { return false }
+    return takeCutPruning()
+  }
+
+  /// The file of a job that has ended is to be brought back.
+  /// - Returns: whether it may be: not while that is under way, or it is being put away.
+  mutating func beginReviving(_ id: Int64) -> Bool { !contains(id) && reviving.insert(id).inserted }
+
+  /// A job is to be tried again, or stays as it is.
+  /// - Returns: whether pruning is to look again at what it passed over.
+  mutating func endReviving(_ id: Int64) -> Bool {
+    reviving.remove(id)
+    return takeCutPruning()
+  }
+
+  private mutating func takeCutPruning() -> Bool {
+    guard hasCutPruning, all.isEmpty else { return false }
     hasCutPruning = false
     return true
   }
@@ -39,7 +57,7 @@ struct SettlingJobs {
   /// Pruning has passed over jobs that were among these when it began.
   /// - Returns: whether some still are, so that their end has it look again.
   mutating func notePruningCut() -> Bool {
-    hasCutPruning = !(settling.isEmpty && unarrived.isEmpty)
+    hasCutPruning = !all.isEmpty
     return hasCutPruning
   }
 }

@@ -32,6 +32,27 @@ extension JobLedger {
     }
   }
 
+  /// Cancels the jobs that wait for a file which no schedule fetches any more: their schedules were taken out of the
+  /// configuration, or import nothing now. On the ledger's queue, where the caller is, before files are fetched.
+  func cancelUnfetchable(_ schedules: [JobSchedule]) throws {
+    try turn { turn in
+      let fetched = Set(
+        try schedules.filter(\.submission.awaitsFile).compactMap { try row(of: $0, in: turn.context)?.lastOrigin })
+      var wanted = FetchPredicate.equal(JobRecord.Key.isAwaitingFile.name, .bool(true))
+      // The two ends of whatever begins with `schedule:`.
+      for (end, comparison) in [("schedule:", FetchPredicate.Operator.greaterOrEqual), ("schedule;", .less)] {
+        wanted = wanted && .comparison(.path(JobRecord.Key.origin.name), comparison, .constant(.string(end)))
+      }
+      for job in try turn.context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: wanted)) {
+        guard job.jobState?.isEnded == false, case .schedule(let name, _)? = job.origin,
+          !fetched.contains(job.origin?.rawValue ?? "")
+        else { continue }
+        let reason = "cancelled at the start: schedule \(name), whose file it waited for, doesn't fetch it any more"
+        try turn.apply(.cancelRequested, to: job, reason: reason, by: "schedule \(name)")
+      }
+    }
+  }
+
   /// Makes a job of a schedule by hand.
   func run(_ schedule: JobSchedule, by who: String) async throws -> Job {
     try await write { turn in

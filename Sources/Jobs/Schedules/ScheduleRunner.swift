@@ -52,6 +52,7 @@ final class ScheduleRunner: Sendable {
   /// anything is claimed. A job that can't be read now is read again by ``runDue(for:)``, and keeps nothing else waiting.
   func begin(for subject: any Subject) throws {
     let schedules = schedules
+    try ledger.cancelUnfetchable(schedules)
     try ledger.beginSchedules(schedules)
     unfetched.withLock { $0 = Set(schedules.map(\.name)) }
     for schedule in schedules { fetchUnfetched(of: schedule, subject) }

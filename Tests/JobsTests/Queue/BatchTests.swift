@@ -69,6 +69,25 @@ struct BatchTests {
   }
 
   @Test(
+    "a callback on success is cancelled when a job that failed is removed, for it can't be tried again any more",
+    arguments: StoreKind.allCases)
+  func removed(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue(["work": Self.bad])
+    let batch = try await queue.submit(
+      batch: BatchSubmission(
+        jobs: [.init(.of("work")), .init(.of("noop"))], callback: .of("noop"), submittedBy: "anna"))
+    try await queue.start()
+    for id in batch.jobs { _ = try await queue.whenEnded(id) }
+    let callback = try #require(batch.callback)
+    _ = try await queue.remove(batch.jobs[1], by: "ben")
+    #expect(try await queue.job(callback).state == .scheduled)
+    _ = try await queue.remove(batch.jobs[0], by: "ben")
+    let ended = try await queue.whenEnded(callback)
+    #expect(ended.state == .cancelled)
+    #expect(ended.reason == "job \(batch.jobs[0]) of batch \(batch.id) was removed, and hadn't succeeded")
+  }
+
+  @Test(
     "jobs that wait for each other, or for an unknown job, are refused, and nothing is made",
     arguments: StoreKind.allCases)
   func refusals(_ kind: StoreKind) async throws {

@@ -108,6 +108,46 @@ struct FileTests {
   }
 
   @Test(
+    "that has ended is settled when its entry has come again after a loss of power, and not before",
+    arguments: StoreKind.allCases)
+  func settledWhenArrived(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let first = try house.queue(["read": passing()])
+    try await first.start()
+    let job = try await first.submit(Self.file)
+    first.filesArrived(of: [job.id], by: "spool", named: Self.name)
+    _ = try await first.job(job.id, when: .completed)
+    #expect(await first.drain(timeout: .seconds(60)).isEmpty)
+
+    let finished = Shared<String?>()
+    let second = try house.queue(delegate: .init(finished: { finished.append($0.activeName) }))
+    // Its ticket is in active/, and its file in incoming/ again.
+    #expect(try await second.settle([job.id]) == [])
+    try await second.start()
+    #expect(finished.all == [])
+    #expect(try await second.handOverCompleted(of: [job.id], by: "spool", named: Self.name) == [])
+    _ = try await second.whenEnded(job.id)
+    #expect(finished.all == ["\(job.id)-x.csv"])
+  }
+
+  @Test("that was to be stopped when its file was lost is cancelled for that reason", arguments: StoreKind.allCases)
+  func lostAndCancelled(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let gate = Gate()
+    let killed = try house.queue(["read": passing(gate)])
+    try await killed.start()
+    let job = try await killed.submit(Self.file)
+    killed.filesArrived(of: [job.id], by: "spool", named: Self.name)
+    await gate.arrivals(1)
+    _ = try await killed.cancel(job.id, by: "ben")
+    let queue = try house.queue()
+    try await queue.fileLost(job.id)
+    let ended = try await queue.job(job.id)
+    #expect(ended.state == .cancelled && ended.reason == "cancelled by ben")
+    gate.open()
+  }
+
+  @Test(
     "whose entry doesn't come back goes on if it needs no file, and is forgotten if it has ended",
     arguments: StoreKind.allCases)
   func withdrawn(_ kind: StoreKind) async throws {

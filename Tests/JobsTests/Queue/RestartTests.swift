@@ -48,7 +48,8 @@ struct RestartTests {
     let queue = try house.queue(
       ["work": { _ in .completed(JobProgress()) }], delegate: .init(finished: { finished.append($0.id) }))
     try await queue.start()
-    #expect(try await queue.whenEnded(job.id).state == .cancelled)
+    let end = try await queue.whenEnded(job.id)
+    #expect(end.state == .cancelled && end.reason == "cancelled by ben")
     #expect(finished.all == [job.id])
     gate.open()
   }

@@ -71,6 +71,56 @@ struct RetryTests {
     #expect(try await queue.job(id).state == .cancelled)
   }
 
+  @Test(
+    "a job whose file is being brought back isn't pruned, removed or retried by another", arguments: StoreKind.allCases)
+  func reviving(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let (arrived, goes) = (Latch(), Latch())
+    let queue = try house.queue(
+      delegate: .init(revive: { _ in
+        arrived.open()
+        await goes.wait()
+      }))
+    try await queue.start()
+    _ = try await queue.pause(lane: "import", by: "ben")
+    let id = try await queue.submit(.of("noop")).id
+    _ = try await queue.cancel(id, by: "ben")
+    async let retried = queue.retry(id, by: "ben")
+    await arrived.wait()
+    let none = JobQueueConfiguration(
+      lanes: [.init(name: "import", concurrency: 1)], schedules: [], retention: JobRetention(age: [.cancelled: 0]),
+      backoff: Backoff())
+    try await queue.reconfigure(none)
+    await #expect(throws: JobQueueError.refused(id: id, why: "is being tried again")) {
+      try await queue.remove(id, by: "anna")
+    }
+    await #expect(throws: JobQueueError.refused(id: id, why: "is being tried again already")) {
+      try await queue.retry(id, by: "anna")
+    }
+    goes.open()
+    #expect(try await retried.state == .available)
+    #expect(try await queue.job(id).state == .available)
+  }
+
+  @Test("a job that has ended isn't tried again in a lane that was taken away", arguments: StoreKind.allCases)
+  func withoutLane(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let revived = Shared<Int64>()
+    let both = ["import", "bulk"].map { LaneConfiguration(name: $0, concurrency: 1) }
+    let queue = try house.queue(lanes: both, delegate: .init(revive: { revived.append($0.id) }))
+    let id = try await queue.submit(.of("noop", lane: "bulk")).id
+    _ = try await queue.cancel(id, by: "ben")
+    try await queue.reconfigure(
+      JobQueueConfiguration(
+        lanes: [.init(name: "import", concurrency: 1)], schedules: [], retention: .init(), backoff: Backoff()))
+    await #expect(throws: JobQueueError.unknownLane("bulk", known: ["import"])) { try await queue.retry(id, by: "ben") }
+    #expect(revived.all == [])
+    #expect(try await queue.job(id).state == .cancelled)
+    try await queue.reconfigure(
+      JobQueueConfiguration(lanes: both, schedules: [], retention: .init(), backoff: Backoff()))
+    #expect(try await queue.retry(id, by: "ben").state == .available)
+  }
+
   @Test("a failure that won't pass isn't tried again", arguments: StoreKind.allCases)
   func hopeless(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)

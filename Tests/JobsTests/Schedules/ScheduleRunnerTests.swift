@@ -81,6 +81,25 @@ struct ScheduleRunnerTests {
     #expect(await fetched.next().map { $0 == (job.id, "nightly") } == true)
   }
 
+  @Test("cancels at a start a job that waits for a file which no schedule fetches any more")
+  func unfetchable() async throws {
+    let nightly = try ScheduleTests.schedule("*:0/10") { $0.submission.awaitsFile = true }
+    let weekly = try ScheduleTests.schedule("*:0/20") {
+      $0.name = "weekly"
+      $0.submission.awaitsFile = true
+    }
+    let first = runner([nightly, weekly])
+    try await queue.ledger.queue.perform { _ in try first.begin(for: asked) }
+    let kept = try await first.run("nightly", by: "anna", for: asked)
+    let left = try await first.run("weekly", by: "anna", for: asked)
+    let second = runner([nightly])
+    try await queue.ledger.queue.perform { _ in try second.begin(for: asked) }
+    #expect(try await queue.job(kept.id).state == .scheduled)
+    let ended = try await queue.job(left.id)
+    #expect(ended.state == .cancelled)
+    #expect(ended.reason?.contains("schedule weekly, whose file it waited for") == true, "\(ended.reason ?? "")")
+  }
+
   @Test(
     "goes on after a restart although a job that waits for its file can't be read, and fetches it as soon as it can")
   func unreadableAtStart() async throws {
