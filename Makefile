@@ -18,7 +18,7 @@ MINUTES ?= 10
 ONLY ?=
 # The modules of tests that `make test` builds, separated by commas. Without it, all.
 MODULES ?=
-SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-sanitized Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
+SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/models .ci/nightly .ci/run .ci/test-sanitized Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one configuration, so nothing is compiled twice.
@@ -33,7 +33,7 @@ TEST = test --skip-build $(TEST_FLAGS)
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan soak fuzz check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan soak fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,7 +89,13 @@ soak: deb ## run the service under mixed load for MINUTES=10: memory and descrip
 fuzz: deps ## fuzz the readers with libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
 	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)
 
-check: deps lint ## everything a change must pass: lint, a build with warnings as errors, all tests
+models: deps ## verify the models of the protocols with spin, and that their mutations fail; half a minute
+	@.ci/models
+
+nightly: deps ## check, models, faults, sanitizers, fuzz and soak, then one page of results (TARGETS, LIMITS="soak=2h")
+	@.ci/nightly
+
+check: deps lint models ## everything a change must pass: lint, models, a build with warnings as errors, all tests
 	@$(STRICT) $(SWIFT) build --build-tests $(BUILD_CHECKS)
 	@$(STRICT) $(SWIFT) $(TEST) --filter $(COMPUTING)
 	@$(STRICT) $(SWIFT) $(TEST) --skip $(COMPUTING)
