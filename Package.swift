@@ -23,11 +23,11 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 func tests(
-  of name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [],
+  of name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = [],
   plugins: [Target.PluginUsage] = []
 ) -> Target {
   .testTarget(
-    name: name + "Tests", dependencies: [.init(stringLiteral: name), "TestSupport"] + dependencies,
+    name: name + "Tests", dependencies: [.init(stringLiteral: name), "TestSupport"] + dependencies, exclude: exclude,
     resources: resources, swiftSettings: settings, plugins: plugins)
 }
 
@@ -140,7 +140,8 @@ let package = Package(
     tests(of: "MagicalRecord", ["ManagedObjects", "SQLiteStore", "StoreTestSupport"]),
     tests(
       of: "ClassGeneration", ["MagicalRecord", "ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
-    tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite]),
+    tests(
+      of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite], exclude: ["Resources"]),
     tests(of: "Spool", ["CLinux", "LadeTypes", "StrictYAML"]),
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "CoreDataStores", "Importing", "CArchive", grdb, logging]),
     tests(of: "Systemd", []),

@@ -23,6 +23,7 @@ enum FuzzTargets {
     ("plist", { try ReaderTarget(ReaderChoices.propertyList) }),
     ("bplist", { try ReaderTarget(ReaderChoices.binaryPropertyList) }),
     ("sqlite", { try ReaderTarget(ReaderChoices.sqlite) }),
+    ("xlsx", { try ReaderTarget(ReaderChoices.workbook) }),
     ("encoding", { try ReaderTarget(ReaderChoices.encoding) }),
     ("detection", { try ReaderTarget(ReaderChoices.detection) }),
     ("packed", { try ReaderTarget(ReaderChoices.packed) }),

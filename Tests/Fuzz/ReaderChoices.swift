@@ -101,6 +101,18 @@ struct ReaderChoices {
     return made
   }
 
+  static func workbook(_ choices: inout Choices) -> ReaderChoices {
+    var made = ReaderChoices(&choices, format: .xlsx)
+    made.options.encoding = nil
+    made.options.header = choices.pick(2) == 0
+    made.options.columns = made.options.header ? nil : ["a", "b", "c"]
+    made.options.skipLines = choices.pick(of: [0, 1])
+    made.isVerbatim = false
+    made.isTabular = true
+    made.isPacked = true
+    return made
+  }
+
   static func encoding(_ choices: inout Choices) -> ReaderChoices {
     var made = ReaderChoices(&choices, format: .csv)
     made.isTabular = true

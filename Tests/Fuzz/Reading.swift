@@ -80,13 +80,15 @@ struct Reading {
   /// Text is UTF-8, a number a number and nested JSON is JSON; anything else has no bytes.
   private static func check(_ bytes: [UInt8], of kind: Cell.Kind) throws {
     let isSound = bytes.withUnsafeBufferPointer { buffer in
-      guard let start = buffer.baseAddress, !buffer.isEmpty else { return kind != .number && kind != .nested }
+      guard let start = buffer.baseAddress, !buffer.isEmpty else {
+        return ![.number, .nested, .quantity, .date].contains(kind)
+      }
       let end = start + buffer.count
       if TextValidator.validate(from: start, to: end) == .invalidUTF8 { return false }
       switch kind {
-      case .text, .null, .yes, .no: return true
+      case .text, .null, .yes, .no, .date, .fault: return true
       case .missing, .empty: return false
-      case .number:
+      case .number, .quantity:
         if case .end(end) = JSONToken.number(start, end, final: true) { return true }
         return false
       case .nested:

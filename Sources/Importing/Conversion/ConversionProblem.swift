@@ -21,6 +21,10 @@ package enum ConversionCode: String, Error, Sendable, Hashable, Codable {
   case unknownValue = "unknown_value"
   /// A JSON number or boolean where the type accepts text only.
   case wrongKind = "wrong_kind"
+  /// A spreadsheet's error, such as `#N/A`.
+  case cellError = "cell_error"
+  /// A formula of a spreadsheet that no program has computed.
+  case formulaWithoutValue = "formula_without_value"
 }
 
 /// A cell that couldn't be converted, with everything that a message needs.
@@ -56,6 +60,9 @@ package struct ConversionProblem: Error, Sendable, Hashable, CustomStringConvert
     case .tooPrecise: return "has more than the 38 digits that \(expected) can hold"
     case .unknownValue: return "isn't one of the values that the recipe knows: \(words ?? "none")"
     case .wrongKind: return "isn't text; expected \(expected)"
+    case .cellError: return "is an error and no value; correct it, or name it in nulls"
+    case .formulaWithoutValue:
+      return "is a formula whose value isn't in the file; open the workbook in Excel or LibreOffice, and save it"
     }
   }
 }

@@ -101,10 +101,14 @@ extension ValueConverter {
     case .datePattern:
       guard let microseconds = pattern?.microsecondsSince1970(text, in: rules?.zone) else { throw .notADate }
       return try storable(microseconds)
-    default:
-      if let zone = rules?.zone { return try isoDate(text, in: zone) }
-      return ISODate.date(microseconds: try isoMicroseconds(text))
+    default: return try isoDate(text)
     }
+  }
+
+  /// A date in ISO 8601, in the recipe's zone if it gives none.
+  func isoDate(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Date {
+    if let zone = rules?.zone { return try isoDate(text, in: zone) }
+    return ISODate.date(microseconds: try isoMicroseconds(text))
   }
 
   /// The instant of an ISO 8601 date, in the range that a store can keep.

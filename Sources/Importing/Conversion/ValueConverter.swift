@@ -232,6 +232,33 @@ package struct ValueConverter: Sendable {
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
 }
 
+// MARK: Spreadsheets
+
+extension ValueConverter {
+  /// The value of a spreadsheet's number. It is as one of JSON, but never a date: a date has the style of one.
+  package func convert(quantity number: UnsafeRawBufferPointer) throws(ConversionCode) -> Value {
+    guard base == .isoDate else { return try value(ofNumber: number, kind) }
+    if let value = try rules?.value(of: number) { return value }
+    throw .notADate
+  }
+
+  /// The value of a spreadsheet's date, in ISO 8601 without a zone: also where texts have another format.
+  package func convert(date text: UnsafeRawBufferPointer) throws(ConversionCode) -> Value {
+    switch base {
+    case .isoDate, .unixTime, .unixMillis, .unixMicros, .datePattern:
+      if let value = try rules?.value(of: text) { return value }
+      return .date(try isoDate(text))
+    default: return try convert(text: text)
+    }
+  }
+
+  /// The value of a spreadsheet's error, or formula without a value: one that a recipe gives it, such as null.
+  package func convert(fault text: UnsafeRawBufferPointer) throws(ConversionCode) -> Value {
+    if let value = try rules?.value(of: text) { return value }
+    throw text.first == UInt8(ascii: "=") ? .formulaWithoutValue : .cellError
+  }
+}
+
 // MARK: Flat rows
 
 extension ValueConverter {
@@ -249,6 +276,9 @@ extension ValueConverter {
     case .yes: set(try convert(bool: true), in: rows, slot, keepsNull: keepsNull)
     case .no: set(try convert(bool: false), in: rows, slot, keepsNull: keepsNull)
     case .nested: set(try convert(nested: bytes), in: rows, slot, keepsNull: keepsNull)
+    case .quantity: set(try convert(quantity: bytes), in: rows, slot, keepsNull: keepsNull)
+    case .date: set(try convert(date: bytes), in: rows, slot, keepsNull: keepsNull)
+    case .fault: set(try convert(fault: bytes), in: rows, slot, keepsNull: keepsNull)
     }
   }
 

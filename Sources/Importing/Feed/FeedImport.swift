@@ -47,7 +47,7 @@ final class FeedImport {
       let summary =
         (step.name == step.entity.name ? step.name : "\(step.name) into \(step.entity.name)")
         + ": \(parts.isEmpty ? "nothing" : parts.joined(separator: ", "))"
-      return [summary] + notes.map { step.member == nil ? $0 : "\(step.name): \($0)" }
+      return [summary] + notes.map { step.member == nil && step.sheet == nil ? $0 : "\(step.name): \($0)" }
     }
   }
 
@@ -164,12 +164,12 @@ final class FeedImport {
       guard case .finished = end else { return false }
       members[index].notes = end.notes
       return true
-    } catch ReaderError.emptyFile where step.member != nil && !request.options.deletes {
+    } catch ReaderError.emptyFile where step.isPart && !request.options.deletes {
       members[index].isEmpty = true
       members[index].notes = ["the file is empty"]
       return true
     } catch let error
-      where (step.member != nil || step.select != nil) && (error is MappingError || error is ReaderError)
+      where step.isPart && (error is MappingError || error is ReaderError)
     {
       throw MemberFailure(member: step.name, reason: error)
     }
@@ -182,6 +182,10 @@ final class FeedImport {
     member.rejects = folder.file(step.rejects)
     member.options.reader.member = nil
     member.options.mapping = request.options.mapping.narrowed(to: step.entity)
+    if let sheet = step.sheet {
+      member.options.reader.format = .xlsx
+      member.options.reader.member = sheet
+    }
     if let select = step.select {
       member.options.reader.format = .sqlite
       member.options.reader.query = select.query

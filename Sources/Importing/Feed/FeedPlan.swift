@@ -14,6 +14,11 @@ struct FeedPlan {
     let job: String
     /// The query for the records of an entity of a Core Data store; nil for other files.
     var select: CoreDataSelects.Select? = nil
+    /// The name of the sheet of a workbook; nil for other files.
+    var sheet: String? = nil
+
+    /// Whether it is one of several in the file.
+    var isPart: Bool { member != nil || select != nil || sheet != nil }
   }
 
   private(set) var steps: [Step] = []
@@ -36,6 +41,10 @@ struct FeedPlan {
     _ source: ImportSource, _ request: ImportRequest, _ entities: [EntityDescription], _ model: ManagedObjectModel
   ) throws {
     let reader = request.options.reader
+    if let sheets = try Self.sheets(source, reader) {
+      try takeSheets(sheets, request, entities)
+      return
+    }
     guard
       let archive = try SourceArchive(fileDescriptor: source.descriptor, name: request.name, options: reader)
     else {
@@ -74,9 +83,61 @@ struct FeedPlan {
     try checkModes(request.options)
     noteIgnored(ignored)
     noteMissing(entities)
-    for cycle in order.cycles {
-      notes.append("\(cycle.joined(separator: ", ")) refer to each other: what refers to a later one is set at the end")
+    noteCycles(order)
+    holdsEnds = !order.cycles.isEmpty || request.options.deletes
+  }
+
+  /// The sheets of the workbook that the file is; nil if it is none.
+  private static func sheets(
+    _ source: ImportSource, _ reader: ReaderOptions
+  ) throws -> (chosen: [Workbook.Sheet], left: [Workbook.Sheet])? {
+    guard reader.format == nil || reader.format == .xlsx else { return nil }
+    let beginning = try PlainSource(descriptor: source.descriptor).readSample(SourceSample.signatureSize)
+    guard Workbook.isWorkbook(descriptor: source.descriptor, beginning: beginning, options: reader) else { return nil }
+    let workbook = try Workbook(descriptor: source.descriptor, options: reader)
+    let chosen = try workbook.chosen(reader.member)
+    return (chosen, workbook.sheets.filter { !chosen.contains($0) })
+  }
+
+  /// Each sheet is a step, by its name.
+  private mutating func takeSheets(
+    _ sheets: (chosen: [Workbook.Sheet], left: [Workbook.Sheet]), _ request: ImportRequest,
+    _ entities: [EntityDescription]
+  ) throws {
+    let order = ImportOrder(entities, files: sheets.chosen.map(\.name))
+    var names: Set<String> = []
+    for step in order.steps {
+      guard let sheet = sheets.chosen.first(where: { $0.name == step.file }),
+        let entity = entities.first(where: { $0.name == step.entity })
+      else { continue }
+      // As that of a file with this name would be called.
+      var rejects = RejectFolder.name(for: sheet.name + ".xlsx", ReaderOptions())
+      if !names.insert(rejects.lowercased()).inserted { rejects = "\(sheet.index)-\(rejects)" }
+      names.insert(rejects.lowercased())
+      steps.append(
+        Step(
+          member: nil, name: SourceError.shown(sheet.name), entity: entity, rejects: rejects,
+          job: FeedPart.prefix(of: request.job) + String(sheet.index), sheet: sheet.name))
     }
+    guard steps.count <= Self.limit else {
+      throw MappingError.badFeed(
+        reason: "the workbook has \(steps.count) sheets of entities, more than \(Self.limit): split it")
+    }
+    guard !steps.isEmpty else {
+      let found = sheets.chosen.map { SourceError.shown($0.name) }
+      throw MappingError.badFeed(
+        reason: "none of the workbook's sheets (\(Self.list(found))) is one of "
+          + "\(Self.list(entities.map(\.name))): name them after the entities, or set mappedFileName in the entities' "
+          + "user info")
+    }
+    try checkModes(request.options)
+    noteIgnored(order.unmatched.map(SourceError.shown))
+    let hidden = sheets.left.filter(\.isHidden).map { SourceError.shown($0.name) }
+    if request.options.reader.member == nil, !hidden.isEmpty {
+      notes.append("ignored: \(Self.list(hidden)), hidden; name a sheet as member to import it")
+    }
+    noteMissing(entities)
+    noteCycles(order)
     holdsEnds = !order.cycles.isEmpty || request.options.deletes
   }
 
@@ -173,6 +234,12 @@ struct FeedPlan {
         reason:
           "\(Self.list(steps.map(\.name))) are all \(name)'s, and by \(mode.rawValue) each would take away what the "
           + "one before has brought: keep one of them, or use upsert")
+    }
+  }
+
+  private mutating func noteCycles(_ order: ImportOrder) {
+    for cycle in order.cycles {
+      notes.append("\(cycle.joined(separator: ", ")) refer to each other: what refers to a later one is set at the end")
     }
   }
 

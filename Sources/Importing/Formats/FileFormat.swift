@@ -81,6 +81,9 @@ struct FileAccess {
   let packed: ReaderError
   /// The error for a file that isn't of the format.
   let foreign: ReaderError
+  /// Whether a file with one of the signatures is of the format, by its content: some share theirs with other files. Asked
+  /// if the options name no format.
+  var isOfFormat: @Sendable (_ descriptor: Int32, _ beginning: [UInt8], ReaderOptions) -> Bool = { _, _, _ in true }
 }
 
 extension FileFormat {

@@ -136,9 +136,9 @@ extension FormatOption {
     if let bytes = try value.number(1...Int.max) { options.maximumUnpackedBytes = Int64(bytes) }
   }
 
-  private static let member = FormatOption(
+  static let member = FormatOption(
     "member", property: \.member, isOfEveryFormat: false,
-    help: "the file in a zip or tar archive: its name, or a pattern with * and ?"
+    help: "the file in a zip or tar archive, or the sheet of a workbook: its name, or a pattern with * and ?"
   ) { (value, options) throws(ReaderError) in
     if let name = try value.text() { options.member = name }
   }

@@ -9,7 +9,7 @@ enum LineOptions {
     "comment", optional: comment, help: "the beginning of lines that aren't records"
   ) { value throws(ReaderError) in try value.text() }
 
-  private static let skipLinesOption = FormatOption(
+  static let skipLinesOption = FormatOption(
     "skip_lines", skipLines, help: "the number of lines before the header"
   ) { value throws(ReaderError) in try value.number(0...1_000_000) }
 

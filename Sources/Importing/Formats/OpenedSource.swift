@@ -33,8 +33,10 @@ func openSource(
   let formats = FileFormats.standard
   let candidates = formats.candidates(options)
   let beginning = try PlainSource(descriptor: fileDescriptor).readSample(SourceSample.signatureSize)
+  try OfficeFile.refuse(descriptor: fileDescriptor, beginning: beginning)
   for case (let format, .file(let access)) in candidates.map({ ($0, $0.access) })
-  where format.signatures.contains(where: beginning.starts(with:)) {
+  where member == nil && format.signatures.contains(where: beginning.starts(with:)) {
+    if options.format == nil, !access.isOfFormat(fileDescriptor, beginning, options) { continue }
     let reader = try access.open(fileDescriptor, log, options, position)
     var detection = SourceDetection(format: format, reader: reader, options: options)
     if isMoved, log == nil, SQLiteLog.mayBelong(to: beginning) { detection.notes.append(SQLiteLog.absence) }

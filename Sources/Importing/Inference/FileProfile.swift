@@ -33,7 +33,7 @@ struct FileProfile {
 
   private mutating func note(_ cell: Cell, _ batch: RecordBatch, _ column: Int, _ keyLimit: Int) {
     switch cell.kind {
-    case .missing, .null, .empty: return
+    case .missing, .null, .empty, .fault: return
     case .nested:
       guard let value = batch.withBytes(of: cell, { NestedValue(json: $0) }) else {
         columns[column].nested += 1
@@ -45,12 +45,12 @@ struct FileProfile {
       columns[column].types.noteBoolean()
       columns[column].note(hash: cell.kind == .yes ? 1 : 2, limit: keyLimit)
       columns[column].noteExample(cell.kind == .yes ? "true" : "false")
-    case .text, .number:
+    case .text, .number, .quantity, .date:
       if cell.length == 0 { return }
       batch.withBytes(of: cell) { bytes in
         if input.nulls.map({ $0.contains(bytes) || $0.contains(ValueConverter.trimmed(bytes)) }) == true { return }
         columns[column].present += 1
-        columns[column].note(bytes, cell.kind == .number, keyLimit)
+        columns[column].note(bytes, cell.kind == .number || cell.kind == .quantity, keyLimit)
       }
     }
   }

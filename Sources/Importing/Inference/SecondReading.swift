@@ -96,10 +96,10 @@ struct SecondReading {
   /// The hash of a cell's value; nil if it has none.
   private func hash(_ cell: Cell, _ batch: RecordBatch, _ type: InferredType) -> UInt64? {
     switch cell.kind {
-    case .missing, .null, .empty, .nested: return nil
+    case .missing, .null, .empty, .nested, .fault: return nil
     case .yes: return 1
     case .no: return 2
-    case .text, .number:
+    case .text, .number, .quantity, .date:
       return batch.withBytes(of: cell) { bytes -> UInt64? in
         if let nulls = file.profile.input.nulls, nulls.contains(bytes) || nulls.contains(ValueConverter.trimmed(bytes))
         {

@@ -29,6 +29,18 @@ struct RecordFields {
       return source.withBytes(of: cell) { bytes in
         Self.attempt { () throws(ConversionCode) in try converter.convert(number: bytes) }
       }
+    case .quantity:
+      return source.withBytes(of: cell) { bytes in
+        Self.attempt { () throws(ConversionCode) in try converter.convert(quantity: bytes) }
+      }
+    case .date:
+      return source.withBytes(of: cell) { bytes in
+        Self.attempt { () throws(ConversionCode) in try converter.convert(date: bytes) }
+      }
+    case .fault:
+      return source.withBytes(of: cell) { bytes in
+        Self.attempt { () throws(ConversionCode) in try converter.convert(fault: bytes) }
+      }
     case .yes: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: true) }
     case .no: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: false) }
     case .empty, .null, .missing: return .success(.null)
@@ -169,7 +181,8 @@ struct RecordFields {
         while part.last == " " { part.removeLast() }
         problem = add(convert(.text(String(part))), String(part))
       }
-    case .number, .yes, .no: problem = add(value(cell, collection.converter), source.string(cell))
+    case .number, .yes, .no, .quantity, .date, .fault:
+      problem = add(value(cell, collection.converter), source.string(cell))
     case .nested:
       if hasObject(cell) { return .success(nil) }
       let nested = source.withBytes(of: cell) { NestedValue(json: $0) } ?? .null
@@ -202,8 +215,8 @@ struct RecordFields {
     case .null, .empty: .null
     case .yes: .yes
     case .no: .no
-    case .number: .number(source.string(cell))
-    case .text: .text(source.string(cell))
+    case .number, .quantity: .number(source.string(cell))
+    case .text, .date, .fault: .text(source.string(cell))
     case .nested: source.withBytes(of: cell) { NestedValue(json: $0) } ?? .null
     }
   }
@@ -247,7 +260,8 @@ struct RecordFields {
   func rejection(_ record: Int, _ cell: Cell, _ converter: ValueConverter, _ code: ConversionCode) -> Rejection {
     let problem = source.withBytes(of: cell) { converter.problem(code, text: $0) }
     return source.rejection(
-      record, column: problem.attribute, code: problem.code.rawValue, message: problem.description)
+      record, column: problem.attribute, code: problem.code.rawValue, message: problem.description,
+      place: source.column(of: cell, in: record))
   }
 
   func rejection(_ record: Int, _ reference: ReferenceMapping, _ problem: Problem) -> Rejection {

@@ -232,10 +232,10 @@ package final class ReferenceMapping: Sendable {
       guard let column = columnIndex[name] else { return nil }
       let cell = batch.cell(record, column)
       switch cell.kind {
-      case .text, .number: return batch.string(cell)
+      case .text, .number, .quantity, .date: return batch.string(cell)
       case .yes: return "true"
       case .no: return "false"
-      case .missing, .null, .empty, .nested: return nil
+      case .missing, .null, .empty, .nested, .fault: return nil
       }
     }
   }

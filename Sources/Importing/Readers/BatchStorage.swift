@@ -168,6 +168,12 @@ package struct Cell: Sendable, Hashable {
     case no
     /// A JSON object or array, as it was written.
     case nested
+    /// A number of a spreadsheet, as it was written: like `number`, but no date.
+    case quantity
+    /// A date or time of a spreadsheet, in ISO 8601 without a zone.
+    case date
+    /// What a spreadsheet has in place of a value: an error such as `#N/A`, or a formula that wasn't computed, with its `=`.
+    case fault
   }
 
   /// The kind of value in the source.

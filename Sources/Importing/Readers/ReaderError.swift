@@ -38,6 +38,8 @@ package enum ReaderError: Error, Sendable, Hashable {
   case source(SourceError)
   /// The records of a SQLite file can't be read, or not any further.
   case database(SQLiteSourceError)
+  /// An Excel workbook can't be read, or not any further.
+  case workbook(WorkbookError)
   /// The system couldn't read the file.
   case readFailed(errno: Int32)
 }
@@ -84,6 +86,8 @@ extension ReaderError: CustomStringConvertible {
     case .source(let error):
       error.description
     case .database(let error):
+      error.description
+    case .workbook(let error):
       error.description
     case .readFailed(let number):
       "the file couldn't be read: \(String(cString: strerror(number)))"

@@ -16,6 +16,8 @@ package final class RecordBatch: @unchecked Sendable {
   package internal(set) var end = ReaderPosition.start
   /// Whether the source isn't text; a record's source bytes are then its values, concatenated.
   var isMadeOfCells = false
+  /// The sheet that the records are rows of; empty if the source has none. Messages name the cell.
+  var sheet = ""
 
   /// The flat memory.
   @usableFromInline let storage: UnsafeMutablePointer<BatchStorage>
@@ -131,8 +133,8 @@ extension RecordBatch {
       json.append(UInt8(ascii: ":"))
       let bytes = withBytes(of: cell) { Array($0) }
       switch cell.kind {
-      case .text: JSONString.quote(bytes, to: &json)
-      case .number, .nested: json += bytes
+      case .text, .date, .fault: JSONString.quote(bytes, to: &json)
+      case .number, .nested, .quantity: json += bytes
       case .yes: json += Array("true".utf8)
       case .no: json += Array("false".utf8)
       case .null, .empty, .missing: json += Array("null".utf8)

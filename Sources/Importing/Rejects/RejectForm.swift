@@ -46,7 +46,12 @@ package struct Rejection: Sendable {
 
 extension RecordBatch {
   /// The rejection of one of its records.
-  func rejection(_ record: Int, column: String = "", code: String, message: String) -> Rejection {
+  /// - Parameter place: the index of the column at fault in the source, if it is known.
+  func rejection(_ record: Int, column: String = "", code: String, message: String, place: Int? = nil) -> Rejection {
+    let message =
+      sheet.isEmpty
+      ? message
+      : message + " (\(SheetPlace.name(sheet, row: line(record), column: place ?? columns.firstIndex(of: column))))"
     let isSelfContained: Bool
     switch problem(record) {
     case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON, .danglingEscape: isSelfContained = false
@@ -57,6 +62,11 @@ extension RecordBatch {
     return Rejection(
       record: record, line: line(record), column: column, code: code, message: message, raw: rawBytes(record),
       isSelfContained: isSelfContained)
+  }
+
+  /// The index of the column of a cell of a sheet; nil for other sources, which don't show it.
+  func column(of cell: Cell, in record: Int) -> Int? {
+    sheet.isEmpty ? nil : columns.indices.first { self.cell(record, $0) == cell }
   }
 
   /// The column with a record's problem: that of the first invalid text. Empty if the problem isn't in a column, or

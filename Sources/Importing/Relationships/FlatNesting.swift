@@ -308,7 +308,7 @@ struct FlatNestedRows {
     switch cell.kind {
     case .missing, .null, .empty: areGivenByAll = false
     case .nested: guard shape.read(source.bytes(of: cell), into: rows, &buffer) else { return false }
-    case .text, .number, .yes, .no: return false
+    case .text, .number, .yes, .no, .quantity, .date, .fault: return false
     }
     ends.append(Int32(truncatingIfNeeded: rows.count))
     return true

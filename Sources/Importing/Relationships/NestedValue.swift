@@ -163,7 +163,7 @@ private struct NestedParser {
     case .number:
       return .number(String(decoding: UnsafeBufferPointer(start: start, count: next - start), as: UTF8.self))
     case .text: return .text(Self.text(UnsafeBufferPointer(start: start + 1, count: next - start - 2), escaped))
-    case .missing, .empty, .nested: return nil
+    case .missing, .empty, .nested, .quantity, .date, .fault: return nil
     }
   }
 

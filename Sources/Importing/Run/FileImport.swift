@@ -47,17 +47,17 @@ public struct FileImport: Sendable {
   /// import of its own.
   public var name: String?
 
-  /// An import into the objects of an entity. With `*`, each file of a zip or tar archive goes into the entity that it
-  /// belongs to, and the rejects go into a folder of files with the same names. The coordinator's model must be one made by
-  /// ``ImportModel/adding(to:)``.
+  /// An import into the objects of an entity. With `*`, each file of a zip or tar archive, and each sheet of a workbook, goes
+  /// into the entity that it belongs to, and the rejects go into a folder of files with the same names. The coordinator's
+  /// model must be one made by ``ImportModel/adding(to:)``.
   public init(into entity: String, of coordinator: PersistentStoreCoordinator) {
     self.entity = entity
     self.coordinator = coordinator
   }
 
-  /// Imports a file: CSV, TSV, JSON, NDJSON, XML, a property list, SQLite or a Core Data store, recognised by its ending or
-  /// its content. All but databases may be compressed, or the only file of a zip or tar archive. Blocks the thread. Saves are
-  /// announced by did-save notifications, as those of any context.
+  /// Imports a file: CSV, TSV, JSON, NDJSON, XML, a property list, SQLite, an Excel workbook or a Core Data store, recognised
+  /// by its ending or its content. All but databases and workbooks may be compressed, or the only file of a zip or tar archive.
+  /// Blocks the thread. Saves are announced by did-save notifications, as those of any context.
   ///
   /// - Parameters:
   ///   - shouldStop: asked before each batch. Once it returns true, the import ends: see ``Result/isFinished``.

@@ -35,9 +35,11 @@ package struct SourceArchive: Sendable {
   }
 
   /// Lists the archive in the source. Reads the rest of the source too, to make sure that it is complete.
-  init(_ kind: SourceArchiveKind, over source: any ByteSource, limit: ExpansionLimit, blockSize: Int)
-    throws(ReaderError)
-  {
+  /// - Parameter withSystemFiles: whether files that systems add are listed, too; parts of a workbook may look like them.
+  init(
+    _ kind: SourceArchiveKind, over source: any ByteSource, limit: ExpansionLimit, blockSize: Int,
+    withSystemFiles: Bool = false
+  ) throws(ReaderError) {
     try source.rewind()
     let handle = try ArchiveHandle(.archive(kind), over: source, blockSize: blockSize)
     var found: [ArchiveMember] = []
@@ -48,7 +50,7 @@ package struct SourceArchive: Sendable {
       guard index < Self.memberLimit, nameBytes <= Self.nameLimit else {
         throw .source(.tooManyMembers(limit: Self.memberLimit))
       }
-      if entry.isFile, !Self.isSystemFile(entry.name) {
+      if entry.isFile, withSystemFiles || !Self.isSystemFile(entry.name) {
         found.append(
           ArchiveMember(name: entry.name, size: entry.size, isEncrypted: entry.isEncrypted, index: index))
       }

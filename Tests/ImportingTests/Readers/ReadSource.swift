@@ -43,6 +43,9 @@ func show(_ cell: Cell, of batch: RecordBatch) -> String {
   case .no: "<no>"
   case .nested: "<nested>" + batch.string(cell)
   case .text, .number: batch.string(cell)
+  case .quantity: "<number>" + batch.string(cell)
+  case .date: "<date>" + batch.string(cell)
+  case .fault: "<fault>" + batch.string(cell)
   }
 }
 

@@ -79,7 +79,7 @@ enum DelimitedOptions {
     "tsv_escapes", tsvEscapes, help: "whether fields are written as by PostgreSQL's COPY"
   ) { value throws(ReaderError) in try value.flag() }
 
-  private static let headerOption = FormatOption(
+  static let headerOption = FormatOption(
     "header", header, help: "whether the first line names the columns"
   ) { value throws(ReaderError) in try value.flag() }
 
@@ -105,13 +105,16 @@ enum DelimitedOptions {
     }
   }
 
+  static func headerConflicts(in options: ReaderOptions) -> [OptionConflict] {
+    guard !options.header, options.columns == nil else { return [] }
+    return [
+      OptionConflict(
+        key: "header", problem: "without a header line the file can't name its columns; add `columns: [a, b]`")
+    ]
+  }
+
   static func conflicts(in options: ReaderOptions, given keys: Set<String>) -> [OptionConflict] {
-    var found: [OptionConflict] = []
-    if !options.header, options.columns == nil {
-      found.append(
-        OptionConflict(
-          key: "header", problem: "without a header line the file can't name its columns; add `columns: [a, b]`"))
-    }
+    var found = headerConflicts(in: options)
     if let quote = options.quote, quote == options.delimiter {
       found.append(
         OptionConflict(key: keys.contains("quote") ? "quote" : "delimiter", problem: "it is the delimiter, too"))
