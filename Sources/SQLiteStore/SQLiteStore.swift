@@ -1,6 +1,7 @@
 // A save is one transaction of SQLite in WAL mode, so readers never wait for the writer, and see a save whole or not at all.
 // Row numbers are never given twice, also after the highest row was deleted: `lade_metadata` keeps the last one.
 
+import CoreDataStores
 public import Foundation
 import GRDB
 public import Logging
@@ -23,6 +24,8 @@ package final class SQLiteStore: BulkLoading {
   /// Receives failures of work that no caller waits for.
   let report: @Sendable (StoreFailure) -> Void
   package let tables: StoreTables
+  /// The files of large values; nil when there can't be any, or none may be written.
+  let external: ExternalFiles?
   /// What saves know of the rows that others refer to.
   let knownTargets = KnownTargets()
   /// The loads that do without a table's indexes.
@@ -67,6 +70,13 @@ package final class SQLiteStore: BulkLoading {
     self.init(
       at: url, entities: entities, options: options, pool: pool, checkpointer: checkpointer, opened: opened,
       report: report)
+    try translating {
+      try writer.withoutTransaction { db in
+        // What a former version or a store of this name had.
+        if opened.isChanged { try ExternalData.collect(db, of: opened.schema, at: url) }
+        try tables.external?.open(db)
+      }
+    }
   }
 
   /// Opens a file, whose tables are known to fit, for reading only; another connection may be changing them.
@@ -109,8 +119,14 @@ package final class SQLiteStore: BulkLoading {
     self.options = options
     self.isReadOnly = isReadOnly
     self.pool = pool
-    writer = WriterConnection(pool, checkpointer: checkpointer, path: url.path, constancy: constancy)
     tables = StoreTables(of: entities, schema: opened.schema, identifier: opened.identifier, url: url)
+    let external = isReadOnly
+      ? nil
+      : ExternalFiles(
+        tables.external, path: url.path, isDurable: options.durability == .everySave, failed: report)
+    self.external = external
+    writer = WriterConnection(
+      pool, checkpointer: checkpointer, path: url.path, constancy: constancy, external: external)
   }
 
   /// How long a connection waits for another's lock unless the description says otherwise, in seconds.
@@ -135,6 +151,7 @@ package final class SQLiteStore: BulkLoading {
       PredicateFunctions.register(on: db)
       DateForms.register(on: db)
       TextForms.register(on: db)
+      StoredForms.own.registerContent(on: db)
       db.endWhenInterrupted()
       log?.follow(db)
     }
@@ -176,6 +193,8 @@ package final class SQLiteStore: BulkLoading {
       return try body()
     } catch let error as DatabaseError {
       throw ManagedObjectError.store(StoreFailure(error, path: url.path))
+    } catch let error as ExternalDataError {
+      throw ManagedObjectError.store(error.failure(ofStoreAt: url.path))
     }
   }
 
@@ -190,7 +209,12 @@ package final class SQLiteStore: BulkLoading {
     writer.stopCheckpointing()
     try translating {
       // Passive: doesn't wait for readers of other processes.
-      if !isReadOnly { try writer.withoutTransaction { db in _ = try db.checkpoint(.passive) } }
+      if !isReadOnly {
+        try writer.withoutTransaction { db in
+          external?.close(db)
+          _ = try db.checkpoint(.passive)
+        }
+      }
       try pool.close()
     }
   }

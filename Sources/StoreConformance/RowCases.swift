@@ -84,6 +84,23 @@ extension StoreConformance {
       try expect(
         throwsNotFound { _ = try other.existingObject(with: cid.objectID) }, "a deleted row can be read")
     },
+    Case(name: "a large value is read as it was written, found by a predicate, replaced and cleared") { stack in
+      let values = [Data(repeating: 1, count: 300_000), Data(repeating: 2, count: 200_000), Data([3])]
+      let context = stack.context()
+      let ada = try context.person("Ada")
+      for value in values {
+        try ada.setValue(.data(value), forKey: "photo")
+        try context.save()
+        let other = stack.context()
+        try expect(try other.existingObject(with: ada.objectID).get("photo"), equals: .data(value), "the value")
+        let request = FetchRequest<ManagedObject>(
+          entityName: "Person", predicate: try FetchPredicate(format: "photo == %@", Value.data(value)))
+        try expect(try other.count(for: request), equals: 1, "the number of rows with the value")
+      }
+      try ada.setValue(.null, forKey: "photo")
+      try context.save()
+      try expect(try stack.context().existingObject(with: ada.objectID).get("photo"), equals: .null, "no value")
+    },
     Case(name: "transient attributes aren't stored") { stack in
       let context = stack.context()
       let ada = try context.person("Ada")

@@ -31,6 +31,8 @@ extension StoreConformance {
     let board = RelationshipDefinition(
       "board", to: "Person", inverse: demands == .all ? nil : "boards", isToMany: true, isOrdered: true)
     let boards = RelationshipDefinition("boards", to: "Department", inverse: "board", isToMany: true)
+    var photo = AttributeDefinition("photo", .binaryData)
+    photo.allowsExternalBinaryDataStorage = true
     return try ManagedObjectModel(entities: [
       EntityDefinition(
         "Person",
@@ -39,7 +41,7 @@ extension StoreConformance {
           AttributeDefinition("age", .integer32), AttributeDefinition("number", .integer64),
           AttributeDefinition("height", .double), AttributeDefinition("salary", .decimal),
           AttributeDefinition("born", .date), AttributeDefinition("isActive", .boolean),
-          AttributeDefinition("photo", .binaryData), AttributeDefinition("badge", .uuid),
+          photo, AttributeDefinition("badge", .uuid),
           AttributeDefinition("page", .uri), AttributeDefinition("note", .string, isTransient: true),
         ],
         relationships: [RelationshipDefinition("tags", to: "Tag", inverse: "people", isToMany: true)]

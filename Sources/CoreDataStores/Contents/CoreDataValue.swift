@@ -23,7 +23,8 @@ package enum CoreDataValue {
 
   /// The value for a column: null, an integer, a double, a string or data.
   ///
-  /// Data that may be in a file beside the store is kept inline, as Core Data itself keeps what is small.
+  /// Data that may be in a file beside the store is kept inline, as Core Data itself keeps what is small: see
+  /// ``encoded(_:of:file:)``.
   /// - Throws: ``CoreDataFileError/unstorable(place:reason:)``.
   package static func encoded(
     _ value: Value, of attribute: AttributeDescription
@@ -43,6 +44,24 @@ package enum CoreDataValue {
     case .object, .objects, .orderedObjects, .composite:
       throw unstorable(attribute, "a \(attribute.type.rawValue) can't be kept")
     }
+  }
+
+  /// The same, with large data in files.
+  /// - Parameter file: writes a file into the folder for data of the store, and returns its name.
+  package static func encoded(
+    _ value: Value, of attribute: AttributeDescription, file: (Data) throws -> String
+  ) throws -> Value {
+    guard case .data(let data) = value, attribute.storesFiles, data.count > ExternalFolder.threshold else {
+      return try encoded(value, of: attribute)
+    }
+    return .data(Data([Kept.inFile]) + Data(try file(data).utf8) + Data([0]))
+  }
+
+  /// The name of the file that data in a column refers to; nil for data that are in the row, and for what isn't a reference.
+  package static func fileName(in data: some Collection<UInt8>) -> String? {
+    guard data.first == Kept.inFile else { return nil }
+    let name = String(decoding: data.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
+    return ExternalFolder.isName(name) ? name : nil
   }
 
   /// The attribute's value from that of a column.
@@ -85,9 +104,8 @@ package enum CoreDataValue {
     switch data.first {
     case Kept.inline: return data.dropFirst().withUnsafeBytes { Data($0) }
     case Kept.inFile:
-      let name = String(decoding: data.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
       // The name becomes part of a path.
-      guard UUID(uuidString: name) != nil else { return nil }
+      guard let name = fileName(in: data) else { return nil }
       guard let found = try file(name) else {
         throw unstorable(attribute, "its data is in a file beside the store, _EXTERNAL_DATA/\(name), which isn't there")
       }
@@ -98,12 +116,6 @@ package enum CoreDataValue {
 
   private static func unstorable(_ attribute: AttributeDescription, _ reason: String) -> CoreDataFileError {
     .unstorable(place: "\(attribute.entity.name).\(attribute.name)", reason: reason)
-  }
-
-  /// The folder, beside a store, with the files of its data.
-  package static func externalFolder(ofStore url: URL) -> URL {
-    url.deletingLastPathComponent()
-      .appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
   }
 
   /// The key that sorts the object at a place of an ordered relationship: `Z_FOK_…`. Core Data leaves gaps, so that one can

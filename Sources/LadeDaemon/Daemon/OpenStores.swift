@@ -48,7 +48,9 @@ struct OpenStores: Sendable {
     }
     do {
       // Whatever folders are allowed, these are not to be imported.
-      let own = [configuration.state, configuration.queueStore] + configuration.stores.map(\.path)
+      let stores = configuration.stores.map(\.path)
+      let own =
+        [configuration.state, configuration.queueStore] + stores + stores.map(SQLiteStore.supportFolder(ofStoreAt:))
       directories = try SpoolDirectories(
         path: configuration.spool, protected: own, companionEndings: SQLiteStore.companionEndings)
     } catch {

@@ -20,8 +20,6 @@ struct CoreDataTables: Sendable {
   let counters: [EntityDescription: Int64]
   /// The second columns of references, by entity.
   let entityColumns: [EntityDescription: [EntityColumn]]
-  /// Columns whose values may be in files beside the store.
-  let externalColumns: [AttributeDescription: String]
   /// nil for a file without history.
   let history: CoreDataHistoryTables?
 
@@ -38,7 +36,6 @@ struct CoreDataTables: Sendable {
       counters[description] = root
     }
     var entityColumns: [EntityDescription: [EntityColumn]] = [:]
-    var external: [AttributeDescription: String] = [:]
     var (tables, pairings): ([TableMap], [RelationshipDescription: Pairing]) = ([], [:])
     var seen: Set<EntityDescription> = []
     for root in held.compactMap(\.rootEntity) where seen.insert(root).inserted {
@@ -60,9 +57,6 @@ struct CoreDataTables: Sendable {
           case .toMany?, nil: break
           }
         }
-        for attribute in entity.attributes where attribute.definition.allowsExternalBinaryDataStorage {
-          external[attribute] = layout.column(of: attribute)
-        }
       }
       guard let table = layout.entity(root)?.table else { continue }
       tables.append(
@@ -73,17 +67,7 @@ struct CoreDataTables: Sendable {
     }
     schema = SchemaMap(coreData: tables, pairings, numbers)
     (self.numbers, self.counters, self.entityColumns) = (numbers, counters, entityColumns)
-    externalColumns = external
     history = try CoreDataHistoryTables(db)
-    for (attribute, column) in external {
-      let sql =
-        "SELECT EXISTS (SELECT 1 FROM \(schema.table(of: attribute.entity).quotedName) WHERE \(column.quotedName) IS NOT NULL)"
-      guard try Bool.fetchOne(db, sql: sql) != true else {
-        throw CoreDataStoreError.unsupported(
-          path: path, place: "\(attribute.entity.name).\(attribute.name)",
-          reason: "may be kept in files beside the store, which a store in place doesn't read: import it instead")
-      }
-    }
   }
 
   private static func check(_ held: [EntityDescription], _ layout: CoreDataLayout, path: String) throws {

@@ -24,7 +24,6 @@ final class CoreDataWrite {
   /// - Throws: the errors of ``IncrementalStore/write(_:)``.
   func run(_ given: StoreChanges, isChecked: Bool) throws -> StoreWriteResult {
     var changes = given
-    try checkExternal(changes)
     if isChecked {
       let conflicts = try changes.mergeConflicts { try row($0) }
       guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
@@ -84,7 +83,15 @@ final class CoreDataWrite {
   private func databaseValue(_ value: Value, _ property: PropertyDescription) -> DatabaseValue {
     if case .object(let id) = value { return number(id).databaseValue }
     guard let attribute = property as? AttributeDescription else { return .null }
-    return tables.schema.forms.databaseValue(of: value, for: attribute)
+    return tables.schema.forms.columnValue(of: value, for: attribute)
+  }
+
+  /// A value as its column is to hold it: a large one may be written into a file.
+  private func stored(_ value: Value, _ column: RowLayout.Column, of id: ManagedObjectID) throws -> DatabaseValue {
+    if case .external(let external) = column.kind, case .data(let data) = value {
+      return try external.stored(data, row: id.rowNumber)
+    }
+    return databaseValue(value, id.entity.properties[column.slot])
   }
 
   /// Notes which of the values to be written a column doesn't hold in full.
@@ -106,7 +113,7 @@ final class CoreDataWrite {
     let names = (["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(\.name)).map(\.quotedName).joined(separator: ", ")
     let marks = repeatElement(", ?", count: columns.count).joined()
     var arguments = [id.rowNumber.databaseValue, store.map.numbers[id.entity].databaseValue]
-    arguments += columns.map { databaseValue(row.values[$0.slot], id.entity.properties[$0.slot]) }
+    arguments += try columns.map { try stored(row.values[$0.slot], $0, of: id) }
     try db.cachedStatement(sql: "INSERT INTO \(layout.table.quotedName) (\(names)) VALUES (?, ?, 1\(marks))")
       .execute(arguments: StatementArguments(arguments))
     noteRounding(row.values, columns, of: id)
@@ -121,7 +128,7 @@ final class CoreDataWrite {
     let found = try self.clashes(of: update.values, update.id, among: constraints)
     if !found.isEmpty { return clashes.note(StoreRow(id: update.id, values: update.values), found) }
     let assignments = changed.map { ", \($0.name.quotedName) = ?" }.joined()
-    var arguments = changed.map { databaseValue(update.values[$0.slot], update.id.entity.properties[$0.slot]) }
+    var arguments = try changed.map { try stored(update.values[$0.slot], $0, of: update.id) }
     arguments.append(update.id.rowNumber.databaseValue)
     try db.cachedStatement(
       sql: "UPDATE \(layout.table.quotedName) SET \(Self.nextVersion)\(assignments) WHERE \"Z_PK\" = ?"
@@ -334,22 +341,7 @@ final class CoreDataWrite {
     return found
   }
 
-  // MARK: What can't be written, and what was derived
-
-  /// Refuses values that Core Data may keep in files beside the store.
-  private func checkExternal(_ changes: StoreChanges) throws {
-    if store.map.externalColumns.isEmpty { return }
-    func check(_ id: ManagedObjectID, _ values: ContiguousArray<Value>) throws {
-      for attribute in store.map.externalColumns.keys
-      where id.entity.isKindOf(attribute.entity) && !values[attribute.slot].isNull {
-        throw CoreDataStoreError.unsupported(
-          path: tables.url.path, place: "\(attribute.entity.name).\(attribute.name)",
-          reason: "may be kept in files beside the store, which aren't written: leave it nil")
-      }
-    }
-    for row in changes.inserted { try check(row.id, row.values) }
-    for update in changes.updated { try check(update.id, update.values) }
-  }
+  // MARK: What was derived
 
   /// Adds what triggers have derived.
   private func noteDerived(_ refreshed: inout [StoreWriteResult.Refresh]) throws {

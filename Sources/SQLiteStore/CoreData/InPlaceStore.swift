@@ -7,6 +7,7 @@
 //   3. `Z_METADATA`, `Z_MODELCACHE`, the tables and their indexes aren't changed.
 //   4. Derived attributes are kept by triggers in the file, which call functions that tell Core Data's contexts of new values.
 //      Here they tell the contexts of this process.
+//   5. Large values of attributes that allow external storage are files in Core Data's folder: `ExternalData`.
 
 import CoreDataStores
 package import Foundation
@@ -27,6 +28,8 @@ package final class InPlaceStore: IncrementalStore {
   let writer: WriterConnection
   /// What the file's triggers have derived.
   let derived: DerivedValues
+  /// The files of large values; nil when there can't be any, or none may be written.
+  private let external: ExternalFiles?
   private let options: CoreDataStoreOptions
   private let isReadOnly: Bool
   private let report: @Sendable (StoreFailure) -> Void
@@ -71,11 +74,18 @@ package final class InPlaceStore: IncrementalStore {
     self.report = report
     self.derived = derived
     map = file.checked.map
-    writer = WriterConnection(pool, checkpointer: nil, path: url.path, constancy: constancy)
     tables = StoreTables(of: entities, schema: map.schema, identifier: file.checked.identifier, url: url)
+    external =
+      isReadOnly
+      ? nil
+      : ExternalFiles(
+        tables.external, path: url.path, isDurable: options.durability == .everySave, failed: report)
+    writer = WriterConnection(pool, checkpointer: nil, path: url.path, constancy: constancy, external: external)
     let held = Set(entities)
     entitiesByNumber = Dictionary(
       map.numbers.filter { held.contains($0.key) }.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+    guard external != nil else { return }
+    try tables.translating { try writer.withoutTransaction { db in try tables.external?.open(db) } }
   }
 
   static func configuration(
@@ -91,6 +101,7 @@ package final class InPlaceStore: IncrementalStore {
       PredicateFunctions.register(on: db)
       StoredForms.registerReading(on: db)
       derived.register(on: db)
+      StoredForms.coreData.registerContent(on: db)
       db.endWhenInterrupted()
       log?.follow(db)
     }
@@ -216,7 +227,10 @@ package final class InPlaceStore: IncrementalStore {
       watcher = nil
     }
     // The last connection moves the log's content to the file, so that the file alone can be handed on.
-    try tables.translating { try pool.close() }
+    try tables.translating {
+      if let external { try writer.withoutTransaction { external.close($0) } }
+      try pool.close()
+    }
   }
 
   package func followRemoteChanges(_ handler: @escaping @Sendable (Int64?) -> Void) throws {
@@ -235,7 +249,10 @@ package final class InPlaceStore: IncrementalStore {
 
 extension InPlaceStore: SQLiteStoreReader {
   package func read<T>(_ body: (Database) throws -> T) throws -> T {
-    try writer.read { db in try db.interruptible { try body(db) } }
+    guard let external = tables.external else {
+      return try writer.read { db in try db.interruptible { try body(db) } }
+    }
+    return try external.whileReading { try writer.read { db in try db.interruptible { try body(db) } } }
   }
 }
 

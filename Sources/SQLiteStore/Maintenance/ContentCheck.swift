@@ -107,6 +107,14 @@ final class ContentCheck {
     for table in store.schema.tables { try discriminators(table, store) }
   }
 
+  /// The files of large values.
+  func externalData(of store: SQLiteStore) throws {
+    guard let external = store.tables.external else { return }
+    tell("external data")
+    try watch.check()
+    try external.check(db, found)
+  }
+
   private func note(_ message: String) throws { try found(StoreProblem(.metadata, message: message)) }
 
   private func tables(of schema: SchemaMap, _ postponed: Set<String>) throws {
@@ -161,6 +169,7 @@ extension SQLiteStore {
             try check.file(depth)
             try check.references()
             try check.metadata(of: self, withoutIndexesOf: missing)
+            try check.externalData(of: self)
           }
         }
         try queue.close()

@@ -17,15 +17,19 @@ extension SQLiteStore {
     let source = try translating { try DatabaseQueue(path: pool.path, configuration: Self.reading(options)) }
     try Self.translating(url) {
       let target = try DatabaseQueue(path: url.path)
-      try source.read { db in
-        // From here on the connection sees one state.
-        _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
-        try target.writeWithoutTransaction { copy in
-          // A killed process leaves a file that isn't taken for a copy.
-          try copy.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-          try db.copyPages(to: copy, watch)
+      func copy() throws {
+        try source.read { db in
+          // From here on the connection sees one state.
+          _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
+          try target.writeWithoutTransaction { copy in
+            // A killed process leaves a file that isn't taken for a copy.
+            try copy.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+            try db.copyPages(to: copy, watch)
+            try tables.external?.inline(copy, watch)
+          }
         }
       }
+      if let external = tables.external { try external.whileReading(copy) } else { try copy() }
       try target.close()
       try Self.makePlain(url)
     }
@@ -68,10 +72,16 @@ extension SQLiteStore {
     var (migration, options) = (migration, options)
     migration.shouldStop = watch.shouldStop
     options.remoteChangeNotifications = false
-    try SQLiteStore(at: url, model: model, entities: entities, options: options, migration: migration).close()
+    let prepared = try SQLiteStore(at: url, model: model, entities: entities, options: options, migration: migration)
+    try prepared.close()
     try Self.translating(url) {
       try Self.makePlain(url)
       let copy = try DatabaseQueue(path: url.path)
+      if let external = prepared.tables.external {
+        // A migration by code may have written files beside the copy.
+        try copy.writeWithoutTransaction { try external.inline($0, watch) }
+        try external.removeAll()
+      }
       try copy.write { try raiseNumbers(to: given, $0) }
       try copy.writeWithoutTransaction { try fitPages($0, watch) }
       try copy.close()
@@ -89,7 +99,16 @@ extension SQLiteStore {
       try copy.close()
     }
     try synchronize()
-    try translating { try writer.withCheckpointsPaused { try $0.shortenLog() } }
+    try translating {
+      try collectExternalData()
+      try writer.withCheckpointsPaused { try $0.shortenLog() }
+    }
+  }
+
+  /// Removes the files of values that no row refers to.
+  func collectExternalData() throws {
+    guard let url else { return }
+    try writer.withoutTransaction { try ExternalData.collect($0, of: schema, at: url) }
   }
 
   package func contentMark() throws -> String? {

@@ -18,6 +18,11 @@ extension SQLiteStore: StoreMaintenance {
   /// What SQLite appends to a database's path for the files that belong to it: the log, its index, and a rollback journal.
   package static let companionEndings = ["-wal", "-shm", "-journal"]
 
+  /// The path of the folder beside a store with the files of its large values.
+  package static func supportFolder(ofStoreAt path: String) -> String {
+    StoredForms.own.folder(ofDatabase: path).supportPath
+  }
+
   /// The bytes of pages that are in no use, and whether they can be returned a few at a time.
   package func freePages() throws -> (bytes: Int64, isIncremental: Bool) {
     try translating {
@@ -37,7 +42,9 @@ extension SQLiteStore: StoreMaintenance {
     return try translating {
       let before = try writer.withoutTransaction { try $0.contentSize() }
       switch plan {
-      case .whole(let isIncremental): try vacuumWhole(before, isIncremental, watch)
+      case .whole(let isIncremental):
+        try vacuumWhole(before, isIncremental, watch)
+        try collectExternalData()
       case .incremental(let blocks, let atOnce): try freePages(blocks, max(1, atOnce), watch)
       }
       return CompactionResult(bytesBefore: before, bytesAfter: try writer.withoutTransaction { try $0.contentSize() })

@@ -5,6 +5,7 @@
 // A killed process leaves the old content or the new, and perhaps a file that ends with `.replacing`, which the next call
 // removes. The new file has the permissions of the old one, or else of the one that it is a copy of, before anything is in it.
 
+import CoreDataStores
 public import Foundation
 import GRDB
 import Glibc
@@ -63,6 +64,7 @@ extension PersistentStoreCoordinator {
       if description.type == .sqlite, let url = description.url {
         try StoreFile(url).replace(like: store.type == .sqlite ? store.url : nil) { copy in
           if store.type == .sqlite, let source = store.url { return try SQLiteStore.copyFile(source, to: copy) }
+          let former = try StoreFile(url).externalNames()
           var side = description
           side.url = copy
           side.isReadOnly = false
@@ -72,6 +74,7 @@ extension PersistentStoreCoordinator {
           try result.get()
           try SQLiteStore.translating(copy) { try SQLiteStore.makePlain(copy) }
           try StoreFile.synchronize(copy)
+          return try StoreFile(url).externalNames().subtracting(former)
         }
       } else {
         let content = try description.open(model, store.entities)
@@ -108,8 +111,13 @@ extension PersistentStoreCoordinator {
 }
 
 extension SQLiteStore {
-  /// Copies one state of a store's file, with its log, to a new file without one, and syncs that.
-  static func copyFile(_ source: URL, to copy: URL) throws {
+  /// Copies one state of a store's file, with its log and the files of its large values, to a new file without a log, and syncs
+  /// that. Returns the names of the files of values.
+  static func copyFile(_ source: URL, to copy: URL) throws -> Set<String> {
+    let folder = StoredForms.own.folder(ofDatabase: source.path)
+    // As long as the folder is locked, what this state refers to stays.
+    let lock = try translating(source) { try folder.lockForReading() }
+    defer { if let lock { Glibc.close(lock) } }
     guard FileManager.default.fileExists(atPath: source.path) else {
       throw ManagedObjectError.store(
         StoreFailure(.cannotOpen, path: source.path, message: "there is no such file to copy"))
@@ -136,6 +144,7 @@ extension SQLiteStore {
       try from.pool.close()
     }
     try StoreFile.synchronize(copy)
+    return try translating(source) { try StoredForms.own.folder(ofDatabase: copy.path).takeAll(from: folder, like: copy.path) }
   }
 }
 
@@ -145,20 +154,46 @@ struct StoreFile {
 
   init(_ url: URL) { self.url = url }
 
-  private var replacement: URL { URL(fileURLWithPath: url.path + ".replacing") }
+  /// The ending of a file that is to replace another one.
+  static let replacementEnding = ".replacing"
+
+  private var replacement: URL { URL(fileURLWithPath: url.path + Self.replacementEnding) }
+  private var folder: ExternalFolder { StoredForms.own.folder(ofDatabase: url.path) }
+
+  /// The names of the files of its large values.
+  func externalNames() throws -> Set<String> { try SQLiteStore.translating(url) { Set(try folder.names()) } }
 
   /// Deletes the file.
   func remove() throws {
+    let isCoreData = Self.isCoreData(url)
     try underExclusiveLock {
       try Self.unlink(url)
       for ending in SQLiteStore.companionEndings { try Self.unlink(URL(fileURLWithPath: url.path + ending)) }
       try Self.synchronize(url.deletingLastPathComponent())
+      // After the file: a killed process leaves no store without its values.
+      try SQLiteStore.translating(url) {
+        let folder = isCoreData ? StoredForms.coreData.folder(ofDatabase: url.path) : folder
+        try folder.remove { MigrationProbe.onStep?($0) }
+      }
     }
   }
 
+  /// Whether the file is one of Core Data; false for one that can't be read.
+  private static func isCoreData(_ url: URL) -> Bool {
+    var configuration = Configuration()
+    configuration.readonly = true
+    let found = Result {
+      try DatabaseQueue(path: url.path, configuration: configuration).read { try $0.tableExists("Z_METADATA") }
+    }
+    return (try? found.get()) ?? false
+  }
+
   /// Replaces the file by one that `write` makes at another place: an empty file is there.
-  /// - Parameter other: the file whose permissions a new file gets; nil for those of any new file.
-  func replace(like other: URL?, _ write: (URL) throws -> Void) throws {
+  /// - Parameters:
+  ///   - other: the file whose permissions a new file gets; nil for those of any new file.
+  ///   - write: returns the names of the files of large values that the new file refers to.
+  func replace(like other: URL?, _ write: (URL) throws -> Set<String>) throws {
+    let former = try externalNames()
     func clear() throws {
       for ending in [""] + SQLiteStore.companionEndings {
         try Self.unlink(URL(fileURLWithPath: replacement.path + ending))
@@ -167,7 +202,7 @@ struct StoreFile {
     try clear()
     do {
       try makeReplacement(like: FileManager.default.fileExists(atPath: url.path) ? url : other)
-      try write(replacement)
+      let names = try write(replacement)
       try underExclusiveLock {
         // The log of another file would be taken for the new one's.
         for ending in SQLiteStore.companionEndings { try Self.unlink(URL(fileURLWithPath: url.path + ending)) }
@@ -176,11 +211,26 @@ struct StoreFile {
           throw ManagedObjectError.store(StoreFailure(errno: errno, of: "rename", path: url.path))
         }
         try Self.synchronize(url.deletingLastPathComponent())
+        try removeExternal(former.subtracting(names))
       }
     } catch {
+      // The old content refers to none of the new files.
+      _ = Result { try removeExternal(externalNames().subtracting(former)) }
       // What can't be removed is removed by the next call. Why nothing was replaced is what counts.
       _ = Result { try clear() }
       throw error
+    }
+  }
+
+  private func removeExternal(_ names: Set<String>) throws {
+    if names.isEmpty { return }
+    try SQLiteStore.translating(url) {
+      _ = try folder.whileUnread {
+        for name in names {
+          MigrationProbe.onStep?("unlink an external value")
+          try folder.remove(name)
+        }
+      }
     }
   }
 

@@ -135,10 +135,11 @@ struct SideMigration {
 
 /// The file next to a store's in which a migration by objects or in stages builds the new version.
 struct SideFile {
+  static let ending = ".migrating"
   let url: URL
 
   /// The file next to the store's.
-  init(path: String) { url = URL(fileURLWithPath: path + ".migrating") }
+  init(path: String) { url = URL(fileURLWithPath: path + Self.ending) }
 
   /// Makes the file's tables those of the schema `fresh` of a connection.
   func attach(to db: Database) throws {

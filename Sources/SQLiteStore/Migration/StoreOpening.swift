@@ -21,6 +21,8 @@ struct StoreOpening {
   struct Opened {
     let identifier: String
     let schema: SchemaMap
+    /// Whether the file was made or migrated.
+    var isChanged = false
   }
 
   /// Brings the file up to date. Changes the connection's settings for foreign keys and durability while it runs.
@@ -65,7 +67,8 @@ struct StoreOpening {
         for statement in schema.createStatements { try db.execute(sql: statement) }
       }
       if kept != version { try version.write(db) }
-      opened = Opened(identifier: identifier, schema: schema)
+      if !ExternalData.places(of: schema).isEmpty { try StoreFormat.noteExternalData(db) }
+      opened = Opened(identifier: identifier, schema: schema, isChanged: kept != version)
       return .commit
     }
     guard let opened else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
@@ -89,6 +92,7 @@ struct StoreOpening {
       }
     }
     let schema = try SchemaMap(model: model, entities: held)
+    try kept.map { try checkFiles($0, schema) }
     let missing = try missingColumns(schema, db) + missingTables(schema, db)
     guard missing.isEmpty else {
       throw ManagedObjectError.incompatibleStore(
@@ -98,6 +102,20 @@ struct StoreOpening {
           + "changed: open it once for writing")
     }
     return Opened(identifier: identifier, schema: schema)
+  }
+
+  /// Refuses values in files of attributes that don't allow them any more: only a migration puts them into rows.
+  private func checkFiles(_ kept: StoredVersion, _ schema: SchemaMap) throws {
+    guard StoredForms.own.folder(ofDatabase: path).exists else { return }
+    let former = try kept.model(path: path)
+    let places = ExternalData.places(
+      of: try SchemaMap(model: former, entities: former.entities.filter { kept.hashes[$0.name] != nil }))
+    let now = ExternalData.places(of: schema)
+    guard let lost = places.first(where: { !now.contains($0) }) else { return }
+    throw ManagedObjectError.incompatibleStore(
+      path: path,
+      reason: "values of \(lost.table).\(lost.column) may be in files, which the model doesn't allow: open it once "
+        + "for writing")
   }
 
   private func missingTables(_ schema: SchemaMap, _ db: Database) throws -> [String] {
@@ -226,14 +244,23 @@ enum PresentTable {
 /// The version of the table layout, a number in the file. A version of Lade that writes something which an earlier one would
 /// misread raises it. The model has versions of its own.
 enum StoreFormat {
-  static let current = 1
+  static let current = 2
+  /// Without values in files beside the store.
+  private static let plain = 1
+  /// With such values, if the model allows them.
+  private static let withFiles = 2
   private static let key = "format"
 
   /// Refuses a file of a later format, and numbers a new file.
   /// - Throws: `ManagedObjectError.incompatibleStore`.
   static func check(_ db: Database, path: String) throws {
     try refuseLater(db, path: path)
-    if try StoredVersion.text(key, db) == nil { try StoredVersion.set(key, "\(current)", db) }
+    if try StoredVersion.text(key, db) == nil { try StoredVersion.set(key, "\(plain)", db) }
+  }
+
+  /// The file's rows may refer to files of large values.
+  static func noteExternalData(_ db: Database) throws {
+    if try StoredVersion.text(key, db) != "\(withFiles)" { try StoredVersion.set(key, "\(withFiles)", db) }
   }
 
   /// Refuses a file of a later format.

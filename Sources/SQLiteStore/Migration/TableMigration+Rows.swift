@@ -88,12 +88,15 @@ extension TableMigration {
     guard let former = origin.attributesByName[name], let column = old.columnIfStored(of: former, in: origin),
       columns[old.table(of: origin)]?.contains(column.lowercased()) == true
     else { return nil }
+    // Its values may be in files, which are read.
+    let term = SQLText.name(column)
+    let content = former.allowsFiles && !attribute.storesFiles ? StoredForms.own.contentTerm(term) : term
     if former.type != attribute.type, attribute.widening(from: former) == .text {
       return SQLTerm(
-        sql: "\(TextForms.function.name)(\(SQLText.name(column)), \(SQLText.literal(former.type.rawValue)))")
+        sql: "\(TextForms.function.name)(\(content), \(SQLText.literal(former.type.rawValue)))")
     }
     // The stored forms of other types that values are widened to differ by the column's affinity alone.
-    guard attribute.type == .date, DateStorage(former) != DateStorage(attribute) else { return .column(column) }
+    guard attribute.type == .date, DateStorage(former) != DateStorage(attribute) else { return SQLTerm(sql: content) }
     let function = DateStorage(attribute) == .unix ? DateForms.unix.name : DateForms.iso.name
     return SQLTerm(sql: "\(function)(\(SQLText.name(column)))")
   }

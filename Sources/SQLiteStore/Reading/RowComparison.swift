@@ -8,7 +8,14 @@ extension SQLiteStoreReader {
   package func matches(of rows: NewRows, by key: [Int], order: [Int32], slots: [Int]) throws -> RowMatches? {
     let layout = try tables.layout(of: rows.entity)
     guard let comparison = RowComparison(layout, slots, by: key) else { return nil }
-    return try tables.translating { try read { db in try comparison.matches(of: rows, order, in: db) } }
+    return try tables.translating {
+      try read { db in
+        ReadingFailure.forget()
+        let matches = try comparison.matches(of: rows, order, in: db)
+        try ReadingFailure.throwIfAny()
+        return matches
+      }
+    }
   }
 }
 
@@ -48,6 +55,8 @@ private struct RowComparison {
     for slot in key {
       let column = layout.columns.first { $0.slot == slot }
       guard let name = slot == layout.keySlot ? layout.keyColumn : column?.name else { return nil }
+      // SQL compares what stands in the column.
+      if layout.externalColumn(slot) != nil { return nil }
       parts.append((slot, column?.kind == .isoDate))
       conditions.append("\(name.quotedName) = ?")
       keyNames.append(name.quotedName)

@@ -16,7 +16,10 @@ package protocol SQLiteStoreReader: StoreReader {
 
 extension SQLiteStore: SQLiteStoreReader {
   package func read<T>(_ body: (Database) throws -> T) throws -> T {
-    try writer.read { db in try db.interruptible { try body(db) } }
+    guard let external = tables.external else {
+      return try writer.read { db in try db.interruptible { try body(db) } }
+    }
+    return try external.whileReading { try writer.read { db in try db.interruptible { try body(db) } } }
   }
 }
 
@@ -42,7 +45,9 @@ extension SQLiteStoreReader {
         try statement.setArguments(StatementArguments(query.arguments))
         let handle = statement.sqliteStatement
         defer { sqlite3_reset(handle) }
+        ReadingFailure.forget()
         guard reader.readAll(handle, take) == SQLITE_DONE else { throw db.lastError(sql: query.sql) }
+        try ReadingFailure.throwIfAny()
       }
     }
   }
@@ -232,6 +237,7 @@ extension Statement {
   ) throws -> [T] {
     let handle = sqliteStatement
     defer { sqlite3_reset(handle) }
+    ReadingFailure.forget()
     var items: [T] = []
     while true {
       switch sqlite3_step(handle) {
@@ -240,6 +246,7 @@ extension Statement {
         if let monitor, items.count.isMultiple(of: FetchMonitor.stride) { try monitor.note(items.count) }
       case SQLITE_DONE:
         try monitor?.note(items.count)
+        try ReadingFailure.throwIfAny()
         return items
       default: throw db.lastError(sql: sql)
       }
@@ -281,8 +288,16 @@ final class SQLiteSnapshot: SQLiteStoreReader {
 
   init(of tables: StoreTables, _ pool: DatabasePool) throws {
     self.tables = tables
-    snapshot = try tables.translating { try pool.makeSnapshot() }
+    try tables.external?.beginReading()
+    do {
+      snapshot = try tables.translating { try pool.makeSnapshot() }
+    } catch {
+      tables.external?.endReading()
+      throw error
+    }
   }
+
+  deinit { tables.external?.endReading() }
 
   /// Reentrant: a caller may run another query while it reads the rows of one.
   func read<T>(_ body: (Database) throws -> T) throws -> T {

@@ -18,6 +18,8 @@ package enum ColumnKind: Sendable, Equatable {
   /// A double, of which fifteen digits are the decimal's.
   case roundedDecimal
   case blob
+  /// Bytes that may be in a file beside the store.
+  case external(ExternalColumn)
   case uuid
   /// A UUID of 16 bytes.
   case uuidBytes
@@ -65,6 +67,7 @@ package enum ColumnKind: Sendable, Equatable {
     case .uuidBytes: 12
     case .uri: 13
     case .reference: 14
+    case .external: 15
     }
   }
 }

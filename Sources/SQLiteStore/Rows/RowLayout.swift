@@ -16,6 +16,8 @@ final class RowLayout: Sendable {
   struct Binding: Sendable {
     let slot: Int
     let isISODate: Bool
+    /// Whether large values are in files.
+    let isExternal: Bool
   }
 
   let entity: EntityDescription
@@ -58,7 +60,10 @@ final class RowLayout: Sendable {
     let statement: String
   }
 
-  init(_ entity: EntityDescription, schema: SchemaMap, scopes: [Int: IDScope], scope: IDScope) {
+  init(
+    _ entity: EntityDescription, schema: SchemaMap, scopes: [Int: IDScope], scope: IDScope,
+    external: ExternalData? = nil
+  ) {
     self.entity = entity
     self.scope = scope
     table = schema.table(of: entity)
@@ -69,10 +74,15 @@ final class RowLayout: Sendable {
     var columns: [Column] = []
     var blank = ContiguousArray(repeating: Value.null, count: entity.properties.count)
     for attribute in entity.attributes where attribute !== entity.primaryKey {
-      guard let kind = schema.forms.kind(of: attribute) else { continue }
+      guard var kind = schema.forms.kind(of: attribute) else { continue }
+      let name = schema.column(of: attribute, in: entity)
+      if let external, attribute.allowsFiles {
+        let place = ExternalData.Place(table: table, key: keyColumn, column: name)
+        kind = .external(ExternalColumn(external, attribute, place))
+      }
       columns.append(
         Column(
-          slot: attribute.slot, name: schema.column(of: attribute, in: entity), kind: kind,
+          slot: attribute.slot, name: name, kind: kind,
           isDerived: attribute.isDerived))
     }
     for relationship in entity.relationships {
@@ -86,13 +96,26 @@ final class RowLayout: Sendable {
     }
     self.columns = columns
     hasReferences = columns.contains { if case .reference = $0.kind { true } else { false } }
-    bindings = ContiguousArray(columns.map { Binding(slot: $0.slot, isISODate: $0.kind == .isoDate) })
+    bindings = ContiguousArray(
+      columns.map { column in
+        var isExternal = false
+        if case .external = column.kind { isExternal = true }
+        return Binding(slot: column.slot, isISODate: column.kind == .isoDate, isExternal: isExternal)
+      })
     self.blank = blank
     pairings = entity.relationships.filter { $0.isManyToMany && !$0.isUnstored }
     clearings = Self.clearings(entity, schema)
     deletion = "DELETE FROM \(table.quotedName) WHERE \(keyColumn.quotedName) = ?"
     let unique = Set(entity.uniquenessConstraints.joined().map(\.slot))
     uniqueColumns = columns.indices.filter { unique.contains(columns[$0].slot) }
+  }
+
+  /// The column of a slot whose values may be in files; nil for any other.
+  func externalColumn(_ slot: Int) -> ExternalColumn? {
+    guard let column = columns.first(where: { $0.slot == slot }), case .external(let external) = column.kind else {
+      return nil
+    }
+    return external
   }
 
   /// The columns in which two rows differ.

@@ -39,8 +39,8 @@ struct RowReader: Sendable {
           switch places[slot]?.kind {
           case .integer, .real, nil: .plain
           case .reference(let scope): .reference(scope)
-          case .text, .number, .boolean, .isoDate, .unixDate, .referenceDate, .decimal, .roundedDecimal, .blob, .uuid,
-            .uuidBytes, .uri:
+          case .text, .number, .boolean, .isoDate, .unixDate, .referenceDate, .decimal, .roundedDecimal, .blob, .external,
+            .uuid, .uuidBytes, .uri:
             .other
           }
         })
@@ -53,8 +53,8 @@ struct RowReader: Sendable {
           case .reference(let scope): (code, target) = (.reference, scope)
           case .text: code = .text
           case .real: code = .real
-          case .number, .boolean, .isoDate, .unixDate, .referenceDate, .decimal, .roundedDecimal, .blob, .uuid,
-            .uuidBytes, .uri:
+          case .number, .boolean, .isoDate, .unixDate, .referenceDate, .decimal, .roundedDecimal, .blob, .external,
+            .uuid, .uuidBytes, .uri:
             code = .other
           case nil: if isPartial || layout.blank[slot] == .unresolved { code = .unresolved }
           }
@@ -224,6 +224,7 @@ struct RowReader: Sendable {
     case .blob:
       guard let start = sqlite3_column_blob(statement, index) else { return .data(Data()) }
       return .data(Data(bytes: start, count: Int(sqlite3_column_bytes(statement, index))))
+    case .external(let column): return column.value(statement, index)
     case .referenceDate: return .date(Date(timeIntervalSinceReferenceDate: sqlite3_column_double(statement, index)))
     case .decimal: return decimal(statement, index)
     case .roundedDecimal: return roundedDecimal(statement, index)

@@ -15,6 +15,8 @@ package final class StoreTables: Sendable {
   let hasOrders: Bool
   /// Whether there are derived attributes.
   let hasDerivations: Bool
+  /// The values that may be in files beside the store; nil when no attribute allows that.
+  let external: ExternalData?
   /// Look-up statements, by the indexes of the root entities.
   private let rowsByNumber = Mutex<[Int: RowsByNumber]>([:])
   /// The ID scopes of every entity in the hierarchies of which the store holds a part, by the entities' indexes.
@@ -31,10 +33,12 @@ package final class StoreTables: Sendable {
       }
     }
     self.scopes = scopes
+    external = ExternalData(of: schema, at: url)
     var layouts: [Int: RowLayout] = [:]
     for entity in entities {
       let scope = IDScope.of(entity, in: identifier, isExact: true)
-      layouts[entity.index] = RowLayout(entity, schema: schema, scopes: scopes, scope: scope)
+      layouts[entity.index] = RowLayout(
+        entity, schema: schema, scopes: scopes, scope: scope, external: external)
     }
     self.layouts = layouts
     hasOrders = entities.contains(where: \.hasOrders)

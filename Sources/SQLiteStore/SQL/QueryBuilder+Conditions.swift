@@ -65,8 +65,13 @@ extension QueryBuilder {
   private mutating func comparison(
     _ path: ResolvedPath, _ relation: ResolvedPredicate.Relation, _ value: Value, _ options: FetchPredicate.Options
   ) throws(SQLCompilerError) -> String {
+    if case .null = value {
+      // Whether there is a value is seen without reading its file.
+      readsContent = false
+      defer { readsContent = true }
+      return "\(try operand(path, options)) IS \(relation == .equal ? "" : "NOT ")NULL"
+    }
     let left = try operand(path, options)
-    if case .null = value { return relation == .equal ? "\(left) IS NULL" : "\(left) IS NOT NULL" }
     let stored = databaseValue(of: value, for: path)
     let isEquality = relation == .equal || relation == .notEqual
     if path.isDecimal, !isEquality {

@@ -36,6 +36,8 @@ struct QueryBuilder {
   private var pathNames: [ResolvedPath: String] = [:]
   /// Decimals of which all rows are known to hold numbers, so that SQLite's order of them is that of decimals.
   var numbers: Set<AttributeDescription> = []
+  /// Whether columns whose values may be in files stand for these values, rather than for what is in the row.
+  var readsContent = true
 
   init(schema: SchemaMap, entity: EntityDescription, storeIdentifier: String?) {
     self.schema = schema
@@ -153,6 +155,7 @@ struct QueryBuilder {
       throw .notStored(entity: property.entity.name, property: property.name)
     }
     let column = "\(alias).\(SQLText.name(name))"
+    if readsContent, (property as? AttributeDescription)?.allowsFiles == true { return schema.forms.contentTerm(column) }
     guard schema.forms == .coreData, (property as? AttributeDescription)?.type == .decimal else { return column }
     return "lade_rounded_decimal(\(column))"
   }

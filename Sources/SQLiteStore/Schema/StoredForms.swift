@@ -34,6 +34,12 @@ package enum StoredForms: Sendable, Hashable {
     }
   }
 
+  /// What stands in the column for a value that isn't written into a file.
+  func columnValue(of value: Value, for attribute: AttributeDescription) -> DatabaseValue {
+    if case .data(let data) = value, attribute.allowsFiles { return inlineValue(data) }
+    return databaseValue(of: value, for: attribute)
+  }
+
   /// Whether two date columns hold the same instants as the same values.
   func holdAlike(_ a: AttributeDescription, _ b: AttributeDescription) -> Bool {
     self == .coreData || DateStorage(a) == DateStorage(b)

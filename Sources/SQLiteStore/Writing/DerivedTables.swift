@@ -58,7 +58,7 @@ struct DerivedTables: DerivationKeeper {
     let column = tables.schema.column(of: attribute, in: attribute.entity).quotedName
     let table = tables.schema.table(of: attribute.entity).quotedName
     try db.cachedStatement(sql: "UPDATE \(table) SET \(column) = ? WHERE \(key(attribute.entity)) = ?")
-      .execute(arguments: [tables.schema.forms.databaseValue(of: value, for: attribute), row])
+      .execute(arguments: [tables.schema.forms.columnValue(of: value, for: attribute), row])
   }
 
   // MARK: SQL

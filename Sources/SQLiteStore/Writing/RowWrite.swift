@@ -1,3 +1,4 @@
+import CoreDataStores
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -20,6 +21,8 @@ final class RowWrite {
   private var clashes = UniquenessClashes()
   /// Finders of conflicting rows, by the entity's index.
   private var finders: [Int: ConflictFinder] = [:]
+  /// Why a file of a large value couldn't be written. The statement has run without it, and is rolled back.
+  private var externalFailure: (any Error)?
 
   init(_ db: Database, store: SQLiteStore, _ known: KnownTargets?) throws {
     self.db = db
@@ -65,6 +68,7 @@ final class RowWrite {
 
   /// Stores the numbers that were given, and throws the uniqueness conflicts and broken references that were found.
   func finish(_ changes: StoreChanges, _ ids: [ManagedObjectID], _ savedRows: [SavedRows]) throws {
+    if let externalFailure { throw externalFailure }
     guard clashes.isEmpty else { throw ManagedObjectError.constraintConflicts(clashes.conflicts(changes, ids)) }
     if let date = binder.unstorable {
       throw ManagedObjectError.store(
@@ -162,7 +166,11 @@ extension RowWrite {
       var index: Int32 = 1
       for place in changed {
         let column = layout.bindings[place]
-        binder.bind(update.values[column.slot], isISODate: column.isISODate, to: handle, at: index)
+        if column.isExternal, case .data(let data) = update.values[column.slot] {
+          bindLarge(data, column.slot, layout, update.id.number, to: handle, at: index)
+        } else {
+          binder.bind(update.values[column.slot], isISODate: column.isISODate, to: handle, at: index)
+        }
         index += 1
       }
       sqlite3_bind_int64(handle, index, update.id.number)
@@ -329,7 +337,11 @@ extension RowWrite {
     parameter += 1
     row.values.withUnsafeBufferPointer { values in
       for binding in layout.bindings {
-        binder.bind(values[binding.slot], isISODate: binding.isISODate, to: handle, at: parameter)
+        if binding.isExternal, case .data(let data) = values[binding.slot] {
+          bindLarge(data, binding.slot, layout, id.number, to: handle, at: parameter)
+        } else {
+          binder.bind(values[binding.slot], isISODate: binding.isISODate, to: handle, at: parameter)
+        }
         parameter += 1
       }
     }
@@ -344,8 +356,30 @@ extension RowWrite {
     parameter += 1
     let cells = rows.cells(row)
     for binding in layout.bindings {
-      binder.bind(cells[binding.slot], of: rows, isISODate: binding.isISODate, to: handle, at: parameter)
+      if binding.isExternal, cells[binding.slot].kind == .other, case .data(let data) = rows.other(cells[binding.slot]) {
+        bindLarge(data, binding.slot, layout, number, to: handle, at: parameter)
+      } else {
+        binder.bind(cells[binding.slot], of: rows, isISODate: binding.isISODate, to: handle, at: parameter)
+      }
       parameter += 1
+    }
+  }
+
+  /// Binds a value of an attribute that allows external storage: large ones are written into files.
+  private func bindLarge(
+    _ data: Data, _ slot: Int, _ layout: RowLayout, _ number: Int64, to handle: OpaquePointer, at index: Int32
+  ) {
+    guard data.count > ExternalFolder.threshold, externalFailure == nil, let column = layout.externalColumn(slot) else {
+      return binder.bind(.data(data), isISODate: false, to: handle, at: index)
+    }
+    do {
+      switch try column.stored(data, row: number).storage {
+      case .string(let reference): sqlite3_bind_text(handle, index, reference, -1, SQLITE_TRANSIENT)
+      case .blob, .int64, .double, .null: binder.bind(.data(data), isISODate: false, to: handle, at: index)
+      }
+    } catch {
+      externalFailure = error
+      sqlite3_bind_zeroblob(handle, index, 0)
     }
   }
 

@@ -22,6 +22,8 @@ final class WriterConnection: @unchecked Sendable {
   let path: String
   /// Notices that a file that is only read has been replaced; nil for one that is written, which is locked.
   private let constancy: FileConstancy?
+  /// The values in files beside the store; nil when there can't be any.
+  private let external: ExternalFiles?
   /// The write lock, held for one write or for a transaction of several. Recursive, for the writes of the latter.
   private let lock = NSRecursiveLock()
   /// The thread whose transaction of several writes is open, 0 for none.
@@ -32,8 +34,12 @@ final class WriterConnection: @unchecked Sendable {
   /// given out mustn't lead to another row.
   private var lastNumbers: [String: Int64] = [:]
 
-  init(_ pool: DatabasePool, checkpointer: WALCheckpointer?, path: String, constancy: FileConstancy? = nil) {
+  init(
+    _ pool: DatabasePool, checkpointer: WALCheckpointer?, path: String, constancy: FileConstancy? = nil,
+    external: ExternalFiles? = nil
+  ) {
     self.constancy = constancy
+    self.external = external
     self.pool = pool
     self.checkpointer = checkpointer
     self.path = path
@@ -74,8 +80,10 @@ final class WriterConnection: @unchecked Sendable {
   func transaction<T>(on db: Database, _ body: () throws -> T) throws -> T {
     var result: Result<T, any Error>?
     guard isInTransaction else {
+      defer { external?.settle(db) }
       try db.inTransaction(.immediate) {
         result = .success(try body())
+        try external?.data.willCommit()
         return .commit
       }
       return try Self.value(of: result)
@@ -106,6 +114,7 @@ final class WriterConnection: @unchecked Sendable {
       try pool.writeWithoutTransaction { db in try db.beginTransaction(.immediate) }
       owner.store(UInt(pthread_self()), ordering: .relaxed)
       defer { owner.store(0, ordering: .relaxed) }
+      defer { settleExternal() }
       do {
         let (result, end) = try body()
         try pool.writeWithoutTransaction { db in
@@ -113,6 +122,7 @@ final class WriterConnection: @unchecked Sendable {
           case .rollBack: try db.rollback()
           case .commit:
             try checkTransaction(db)
+            try external?.data.willCommit()
             try db.commit()
           }
         }
@@ -123,6 +133,11 @@ final class WriterConnection: @unchecked Sendable {
         throw error
       }
     }
+  }
+
+  /// After a transaction of several writes.
+  private func settleExternal() {
+    if let external { pool.writeWithoutTransaction { db in external.settle(db) } }
   }
 
   /// Refuses an operation that is impossible within a transaction of several writes.

@@ -51,7 +51,7 @@ struct MetadataTests {
     let file = directory.file("a.sqlite")
     try open(.sqlite).0.close()
     func write(_ sql: String) throws { try DatabaseQueue(path: file.path).write { try $0.execute(sql: sql) } }
-    try write("UPDATE lade_metadata SET value = '2' WHERE key = 'format'")
+    try write("UPDATE lade_metadata SET value = '3' WHERE key = 'format'")
     func contents() throws -> [String] {
       try DatabaseQueue(path: file.path).read {
         try String.fetchAll($0, sql: "SELECT sql FROM sqlite_master UNION ALL SELECT key || value FROM lade_metadata")
@@ -59,7 +59,7 @@ struct MetadataTests {
     }
     let before = try contents()
     let error = #expect(throws: ManagedObjectError.self) { try open(.sqlite) }
-    #expect(error?.description.contains("a later version of Lade made it (format 2") == true, "\(error as Any)")
+    #expect(error?.description.contains("a later version of Lade made it (format 3") == true, "\(error as Any)")
     #expect(try contents() == before)
     try write("DELETE FROM lade_metadata WHERE key = 'format'")
     try open(.sqlite).0.close()
