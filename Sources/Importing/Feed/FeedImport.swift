@@ -189,6 +189,7 @@ final class FeedImport {
     if let select = step.select {
       member.options.reader.format = .sqlite
       member.options.reader.query = select.query
+      member.options.reader.coreDataStore = request.source.path
       member.options.mapping.properties.merge(select.rules) { $1 }
     }
     // In a dry run too, each member must leave the store as it would be for the next one. The feed is rolled back.

@@ -28,6 +28,8 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case notAnObject(found: String)
   /// The record is longer than the reader's limit, in bytes; only its beginning was kept.
   case recordTooLong(limit: Int)
+  /// A value is in a file beside the source that can't be read: why.
+  case unreadableFile(reason: String)
 
   /// A stable short name, for reject files and scripts.
   package var code: String {
@@ -46,6 +48,7 @@ package enum RecordProblem: Error, Sendable, Hashable {
     case .malformedJSON: "malformed_json"
     case .notAnObject: "not_an_object"
     case .recordTooLong: "record_too_long"
+    case .unreadableFile: "unreadable_file"
     }
   }
 }
@@ -81,6 +84,8 @@ extension RecordProblem: CustomStringConvertible {
       "the record is \(found), not a JSON object"
     case .recordTooLong(let limit):
       "the record is longer than the limit of \(limit) bytes; only its beginning was kept"
+    case .unreadableFile(let reason):
+      "\(reason); put the store's folder _EXTERNAL_DATA beside it, as the app has it"
     }
   }
 }

@@ -56,7 +56,7 @@ extension RecordBatch {
     switch problem(record) {
     case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON, .danglingEscape: isSelfContained = false
     case .tooFewFields, .tooManyFields, .invalidUTF8, .invalidText, .nulByte, .notAnObject, .lineTooShort,
-      .splitCharacter, .keyDiffers, nil:
+      .splitCharacter, .keyDiffers, .unreadableFile, nil:
       isSelfContained = true
     }
     return Rejection(

@@ -44,6 +44,10 @@ struct ReaderMessageTests {
       .recordTooLong(limit: 9), "record_too_long",
       "the record is longer than the limit of 9 bytes; only its beginning was kept"
     ),
+    (
+      .unreadableFile(reason: "no"), "unreadable_file",
+      "no; put the store's folder _EXTERNAL_DATA beside it, as the app has it"
+    ),
   ]
 
   @Test("every problem has its code and its sentence", arguments: problems)

@@ -222,6 +222,43 @@ struct CoreDataExportTests {
     #expect(try Self.rows(file, "PRAGMA auto_vacuum") == ["2"])
   }
 
+  @Test("large data are files beside the exported store, those of a replaced one go, and all of it imports again")
+  func files() async throws {
+    let model = try Self.music(isNumbered: false)
+    let house = try await Warehouse(model: ImportModel.adding(to: model))
+    let large = Data(repeating: 7, count: 150_000)
+    try house.change { context in
+      for data in [large, Data([1])] { try context.insert("Album").setValue(.data(data), forKey: "sleeve") }
+    }
+    let folder = house.exports.appendingPathComponent(".Out_SUPPORT/_EXTERNAL_DATA")
+    var names: [Set<String>] = []
+    for _ in 0..<2 {
+      let job = try await house.run("export", nil, Self.options(Self.template(model)))
+      #expect(job.state == .completed, "\(job.reason ?? "")")
+      names.append(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)))
+    }
+    let name = try #require(names[1].first)
+    #expect(names.map(\.count) == [1, 1] && names[0] != names[1])
+    #expect(try Data(contentsOf: folder.appendingPathComponent(name)) == large)
+    let file = house.exports.appendingPathComponent("Out.sqlite")
+    let reference = name.utf8.map { String(format: "%02x", $0) }.joined()
+    #expect(try Self.rows(file, "SELECT ZSLEEVE FROM ZALBUM ORDER BY 1") == ["0101", "02\(reference)00"])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: house.exports.path).sorted() == [
+        ".Out_SUPPORT", "Out.sqlite",
+      ])
+
+    let coordinator = PersistentStoreCoordinator(
+      model: try ImportModel.adding(to: CoreDataRowNumbers.adding(to: model)))
+    let directory = try ScratchDirectory()
+    try coordinator.addPersistentStore(.sqlite(at: directory.file("ours.sqlite")))
+    let result = try FileImport(into: "*", of: coordinator).run(file)
+    #expect(result.inserted == 2 && result.rejected == 0, "\(result.notes)")
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+    let sleeves = try context.fetch(FetchRequest<ManagedObject>(entityName: "Album")).map { $0.value(forKey: "sleeve") }
+    #expect(Set(sleeves) == [.data(large), .data(Data([1]))])
+  }
+
   @Test("an exported store imports again to the same objects, by the numbers of their rows")
   func back() async throws {
     let model = try Self.music(isNumbered: false)

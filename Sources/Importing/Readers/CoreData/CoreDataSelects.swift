@@ -43,7 +43,7 @@ struct CoreDataSelects {
       let rule = options.properties[attribute.name] ?? PropertyRule()
       guard select.rules[attribute.name] == nil, rule.constant == nil,
         let own: AttributeDescription = property(rule.column, attribute, of: entity), !own.isTransient,
-        let term = try term(of: own, for: attribute, placed)
+        let term = try term(of: own, for: attribute)
       else { continue }
       terms.append("\(term) AS \(SQLiteDatabase.quoted(attribute.name))")
       select.rules[attribute.name] = Self.rule(rule, own.type, attribute)
@@ -101,9 +101,7 @@ struct CoreDataSelects {
   // MARK: Attributes
 
   /// The value of an attribute's column; nil, after a note, if it can't be taken.
-  private mutating func term(
-    of own: AttributeDescription, for target: AttributeDescription, _ entity: CoreDataLayout.Entity
-  ) throws -> String? {
+  private mutating func term(of own: AttributeDescription, for target: AttributeDescription) throws -> String? {
     let place = "\(own.entity.name).\(own.name)"
     guard let column = layout.column(of: own) else {
       try note(own)
@@ -111,16 +109,9 @@ struct CoreDataSelects {
     }
     var value = "t.\(SQLiteDatabase.quoted(column))"
     if own.definition.allowsExternalBinaryDataStorage {
-      let table = SQLiteDatabase.quoted(entity.table)
-      let isInFile = try connection.rows(
-        "SELECT EXISTS (SELECT 1 FROM \(table) AS t WHERE t.Z_ENT = \(entity.number) AND substr(\(value), 1, 1) = x'02')"
-      )
-      guard isInFile.first?.first?.storedInteger == 0 else {
-        throw MappingError.badFeed(
-          reason: "\(place) is kept in files beside the store, which aren't read: leave the attribute out of the "
-            + "importing store's model")
-      }
-      value = "CASE substr(\(value), 1, 1) WHEN x'01' THEN substr(\(value), 2) ELSE \(value) END"
+      value =
+        "CASE substr(\(value), 1, 1) WHEN x'01' THEN substr(\(value), 2) "
+        + "WHEN x'02' THEN \(CoreDataFileValues.function)(\(value)) ELSE \(value) END"
     }
     switch own.type {
     case .date where target.type == .date: return "\(value) + 978307200.0"

@@ -12,6 +12,7 @@ import Glibc
 final class SQLiteCostLimiter {
   /// Tables and views that may be read, in lower case.
   private var readable: Set<String> = []
+  private var callable: Set<String> = []
   private var limits: SQLiteCostLimits
   /// The limit that was exceeded, if one was.
   private(set) var refusal: SQLiteSourceError?
@@ -47,6 +48,12 @@ final class SQLiteCostLimiter {
 
   /// Whether a table or view may be read.
   func permits(_ table: String) -> Bool { readable.contains(table) }
+
+  /// Permits calling a function beside those that only compute.
+  func permitFunction(_ name: String) { callable.insert(name) }
+
+  /// Whether such a function may be called.
+  func permitsFunction(_ name: String) -> Bool { callable.contains(name) }
 
   /// Limits the steps, without changing the other limits.
   func limit(steps: Int) { limits.steps = steps }

@@ -128,6 +128,13 @@ final class SQLiteDatabase {
   /// A name, quoted for SQL.
   static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 
+  /// Lets queries read values in files beside the database, which must live as long as this object.
+  func allow(_ values: CoreDataFileValues) -> Bool {
+    guard values.register(on: connection) else { return false }
+    limiter.permitFunction(CoreDataFileValues.function)
+    return true
+  }
+
   private func limitLengths(_ maximumRecordBytes: Int) {
     let limits: [(Int32, Int)] = [
       // A row as it is stored, and room for intermediate values.
@@ -200,7 +207,7 @@ final class SQLiteDatabase {
             ? SQLITE_OK : SQLITE_DENY
         case SQLITE_FUNCTION:
           let name = second.map { String(cString: $0).lowercased() } ?? ""
-          return SQLiteDatabase.harmless.contains(name) ? SQLITE_OK : SQLITE_DENY
+          return SQLiteDatabase.harmless.contains(name) || limiter.permitsFunction(name) ? SQLITE_OK : SQLITE_DENY
         default: return SQLITE_DENY
         }
       }, Unmanaged.passUnretained(limiter).toOpaque())

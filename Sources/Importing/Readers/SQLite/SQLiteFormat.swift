@@ -14,6 +14,8 @@ struct SQLiteFormat: FileFormat {
 
   static let table = FormatField<String?>(optional: "table")
   static let query = FormatField<String?>(optional: "query")
+  /// The path of a Core Data store whose queries may read files beside it. No option: an import of the store sets it.
+  static let coreDataStore = FormatField<String?>(optional: "core_data_store")
 
   // Each replaces the other, which a recipe may have given before, unless both are given together.
 
@@ -65,6 +67,12 @@ extension ReaderOptions {
   package var table: String? {
     get { self[SQLiteFormat.table] }
     set { self[SQLiteFormat.table] = newValue }
+  }
+
+  /// SQLite: the path of a Core Data store, for a query of ours that reads values in files beside it.
+  var coreDataStore: String? {
+    get { self[SQLiteFormat.coreDataStore] }
+    set { self[SQLiteFormat.coreDataStore] = newValue }
   }
 
   /// SQLite: a SELECT whose rows are the records. It may only read, and use functions that do nothing but compute.

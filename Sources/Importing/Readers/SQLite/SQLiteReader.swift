@@ -11,6 +11,8 @@ final class SQLiteReader: SequentialReader {
   /// The bytes of the records so far: SQLite doesn't report where it reads.
   var bytesRead: Int64 { min(delivered, bytesTotal) }
   private let database: SQLiteDatabase
+  /// Values in files beside the database; nil unless it is a Core Data store.
+  private let fileValues: CoreDataFileValues?
   private var rows: SQLiteRows
   /// Selects a table's rows with their row number as the first value; nil if they have none.
   private let numbered: Numbered?
@@ -39,6 +41,10 @@ final class SQLiteReader: SequentialReader {
     database = try SQLiteDatabase(
       descriptor: descriptor, log: log, fileSize: bytesTotal, isQueried: options.query != nil,
       maximumRecordBytes: options.maximumRecordBytes)
+    fileValues = options.coreDataStore.map { path in
+      CoreDataFileValues(besideStore: path, descriptor: descriptor, limit: options.maximumRecordBytes)
+    }
+    if let fileValues, !database.allow(fileValues) { throw .database(database.failure) }
     if let query = options.query {
       numbered = nil
       rows = try Self.rows(database.prepareQuery(query))
@@ -186,8 +192,8 @@ final class SQLiteReader: SequentialReader {
     }
     let offset = delivered
     delivered += Int64(scratch.count) + Self.rowBytes
-    try limit.check(unpacked: delivered, from: bytesTotal)
-    put(problem, at: offset, into: batch)
+    try limit.check(unpacked: delivered, from: bytesTotal + (fileValues?.bytes ?? 0))
+    put(fileValues?.takeProblem() ?? problem, at: offset, into: batch)
   }
 
   private func put(_ problem: RecordProblem?, at offset: Int64, into batch: RecordBatch) {

@@ -11,7 +11,7 @@ struct SpoolCopy: Sendable {
   /// The copy, under the file's own name.
   let path: String
 
-  /// Copies the file; a database with what is in the write-ahead log beside it. Leaves nothing behind on failure.
+  /// Copies the file; a database with what is in the write-ahead log and, for a Core Data store, in files of values beside it. Leaves nothing behind on failure.
   /// - Returns: nil if the file can't be read or `tmp/` can't be written to.
   /// - Throws: ``LocalFailure/cantReadLog(path:reason:)``.
   init?(of source: String, inSpool spool: String) throws {
@@ -26,12 +26,16 @@ struct SpoolCopy: Sendable {
       remove()
       return nil
     }
-    defer { close(copy) }
     do throws(ReaderError) {
+      defer { close(copy) }
       try SQLiteLog.complete(copy: copy, of: input, at: source)
     } catch {
       remove()
       throw LocalFailure.cantReadLog(path: source, reason: "\(error)")
+    }
+    if CoreDataCopy.hasFiles(besideStore: source), !CoreDataCopy.complete(copy: path, from: source) {
+      remove()
+      return nil
     }
   }
 

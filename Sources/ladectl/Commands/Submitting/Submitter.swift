@@ -1,5 +1,6 @@
 import ControlAPI
 import FoundationEssentials
+import Importing
 
 /// Submits jobs, prints their numbers, and waits for them if requested.
 struct Submitter: Sendable {
@@ -77,8 +78,14 @@ struct Submitter: Sendable {
     try report(jobs, Set(receipts.filter { $0.isOld == true }.compactMap(\.id)), isList: true)
   }
 
-  /// Submits one job. If the daemon can't open the file, submits a copy of it in the spool.
+  /// Submits one job. If the daemon can't open the file, or values of a Core Data store are in files beside it, submits a copy of it in the spool.
   private func submit(_ submission: JobSubmission) async throws -> Job {
+    // The daemon takes a file alone.
+    if let source = submission.source, CoreDataCopy.hasFiles(besideStore: source),
+      let job = try await submitCopy(of: submission)
+    {
+      return job
+    }
     do {
       return try await session.client.submit(submission)
     } catch ControlClientError.refused(let problem) where problem.code == Problem.unreachableSource {

@@ -11,6 +11,8 @@ struct CoreDataExport {
   let plan: CoreDataExportPlan
   let context: ManagedObjectContext
   let writer: CoreDataWriter
+  /// The files of large values.
+  private let files: CoreDataFiles
   /// What is added to the numbers of objects without one in the app's store, by the roots of their hierarchies.
   private let bases: [EntityDescription: Int64]
 
@@ -28,6 +30,7 @@ struct CoreDataExport {
       bases[root] = max(greatest, plan.template.schema.entities.map(\.maximum).max() ?? 0)
     }
     self.bases = bases
+    files = try CoreDataFiles(of: file)
     writer = try CoreDataWriter(file, plan.template)
   }
 
@@ -51,11 +54,14 @@ struct CoreDataExport {
     try writer.finish(plan.layout)
   }
 
+  /// The store appears.
+  func commit() throws { try files.commit() }
+
   private func value(_ source: CoreDataExportPlan.Source, _ row: ContiguousArray<Value>) throws -> Value {
     switch source {
     case .constant(let value): return value
     case .rowNumber(let number): return number.number(in: row, bases).map(Value.int) ?? .null
-    case .attribute(let column, let attribute): return try CoreDataValue.encoded(row[column], of: attribute)
+    case .attribute(let column, let attribute): return try CoreDataValue.encoded(row[column], of: attribute) { try files.write($0) }
     case .reference(let number, let entityName):
       if let entityName, entityNumber(row[entityName]) == nil { return .null }
       return number.number(in: row, bases).map(Value.int) ?? .null

@@ -71,7 +71,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
       }
       try writer.finish()
     } ending: {
-      try committed(file, of: entity.name, plan.notes)
+      try committed(file, of: entity.name, plan.notes, file.commit)
     }
   }
 
@@ -85,8 +85,8 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     try context.setQueryGenerationFrom(.current)
     let file = try newFile(options.fileName(entity: name, job: job.id))
     let patience = ExportPatience(pause: environment.exportPause?())
+    let export = try CoreDataExport(plan, context, into: file)
     return try limited(patience) {
-      let export = try CoreDataExport(plan, context, into: file)
       expected = try export.count()
       try export.run {
         try step(file, patience)
@@ -95,7 +95,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
         if isCancelled || isDraining { throw Stopped() }
       }
     } ending: {
-      try committed(file, of: "objects", plan.notes)
+      try committed(file, of: "objects", plan.notes, export.commit)
     }
   }
 
@@ -125,8 +125,10 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
   }
 
   /// The file appears.
-  private func committed(_ file: AtomicFile, of what: String, _ notes: [String]) throws -> JobOutcome {
-    try file.commit()
+  private func committed(
+    _ file: AtomicFile, of what: String, _ notes: [String], _ commit: () throws -> Void
+  ) throws -> JobOutcome {
+    try commit()
     (progress.bytesDone, progress.bytesTotal) = (file.length, file.length)
     report(progress)
     let path = environment.exportsDirectory.appendingPathComponent(file.name).path
