@@ -167,8 +167,14 @@ package final class SpoolDirectories: Sendable {
     guard let incoming = held.withLock({ $0.folders[.incoming] }),
       let name = try SpoolEntry.ticketName(identity: identity, in: incoming)
     else { return }
-    let active = try handle(.active)
-    try incoming.rename(name, to: active, FileName(Self.ticketName(job: job)))
+    let (active, target) = (try handle(.active), FileName(Self.ticketName(job: job)))
+    if let there = try active.status(of: target) {
+      // A file system without a journal may keep both names of one file.
+      guard let here = try incoming.status(of: name), here.isSameFile(as: there) else { return }
+      try incoming.remove(name)
+    } else {
+      try incoming.rename(name, to: active, target)
+    }
     try active.synchronise()
     try incoming.synchronise()
   }
