@@ -92,7 +92,7 @@ fuzz: deps ## fuzz the readers with libFuzzer and AddressSanitizer (SECONDS_EACH
 models: deps ## verify the models of the protocols with spin, and that their mutations fail; half a minute
 	@.ci/models
 
-nightly: deps ## check, models, faults, sanitizers, fuzz and soak, then one page of results (TARGETS, LIMITS="soak=2h")
+nightly: deps ## check, models, faults, sanitizers, fuzz and soak, then one page of results (PARTS="models fuzz", LIMITS="soak=2h")
 	@.ci/nightly
 
 check: deps lint models ## everything a change must pass: lint, models, a build with warnings as errors, all tests
