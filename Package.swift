@@ -148,7 +148,11 @@ let package = Package(
     tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),
     tests(
       of: "LadeDaemon",
-      ["CArchive", "ControlAPI", "Importing", "Jobs", "ManagedObjects", "SQLiteStore", "laded", "ladectl", logging]),
+      [
+        "CArchive", "ControlAPI", "CoreDataStores", "Importing", "Jobs", "ManagedObjects", "SQLiteStore", "laded",
+        "ladectl",
+        logging,
+      ]),
     .testTarget(
       name: "DocumentsTests",
       dependencies: [

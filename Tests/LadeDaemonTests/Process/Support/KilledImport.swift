@@ -16,6 +16,8 @@ struct KilledImport {
   let alone: DaemonFolder
   private let query: String
   private let isWhole: Bool
+  private let watch: String?
+  private let also: @Sendable (_ killed: DaemonFolder, _ alone: DaemonFolder) async throws -> Void
   private let kills: Int
   private let seed: UInt64
   private var random: SeededGenerator
@@ -26,14 +28,19 @@ struct KilledImport {
   ///     one up.
   ///   - isWhole: whether an import that was killed begins again from the start.
   ///   - kills: about how many there are for each file.
+  ///   - watch: what the paths have in them whose changes count; nil for those of a store and of reject files.
+  ///   - also: expects more of what both leave.
   init(
     _ model: ModelText = Members.model, recipes: String, query: String = Self.members, isWhole: Bool = false,
-    kills: Int = 5
+    kills: Int = 5, watch: String? = nil,
+    also: @escaping @Sendable (DaemonFolder, DaemonFolder) async throws -> Void = { _, _ in }
   ) throws {
     alone = try DaemonFolder(model: model, recipes: recipes)
     self.query = query
     self.isWhole = isWhole
     self.kills = kills
+    self.watch = watch
+    self.also = also
     seed =
       ProcessInfo.processInfo.environment["LADE_KILL_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...999_999)
     random = SeededGenerator(seed: seed)
@@ -55,7 +62,7 @@ struct KilledImport {
     jobs = Int64(before.count)
     let killed = try DaemonFolder(copying: alone)
 
-    let point = try KillPoint(in: alone)
+    let point = try point(in: alone)
     let daemon = try alone.launch(point.environment)
     try await daemon.ready()
     var expected: [Job] = []
@@ -73,13 +80,18 @@ struct KilledImport {
       #expect(result.progress == job.progress, "\(drop.name), seed \(seed)")
     }
     try await compare(killed)
+    try await also(killed, alone)
     return expected
+  }
+
+  private func point(in folder: DaemonFolder) throws -> KillPoint {
+    if let watch { try KillPoint(in: folder, watch: watch) } else { try KillPoint(in: folder) }
   }
 
   /// Imports a file by daemons that are killed; the job at its end.
   private mutating func underKills(_ drop: Drop, in folder: DaemonFolder, changes: Int) async throws -> Job {
     jobs += 1
-    let point = try KillPoint(in: folder)
+    let point = try point(in: folder)
     try folder.drop(drop.data, as: drop.name, into: drop.recipe)
     var isKnown = false
     var count = 0
