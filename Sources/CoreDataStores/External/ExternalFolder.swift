@@ -176,7 +176,8 @@ package struct ExternalFolder: Sendable, Hashable {
       step("unlink \(name)")
       try unlink(name, in: folders.data, path)
     }
-    for name in try Self.entries(of: folders.support, supportPath) where Self.isJournal(name) {
+    for name in try Self.entries(of: folders.support, supportPath)
+    where Self.isJournal(name.hasPrefix(".") ? String(name.dropFirst()) : name) {
       try unlink(name, in: folders.support, supportPath)
     }
     step("rmdir")
@@ -358,6 +359,9 @@ package struct ExternalFolder: Sendable, Hashable {
   }
 
   private static let journalStart = "lade-"
+  /// O_TMPFILE, a macro that Swift doesn't import: https://man7.org/linux/man-pages/man2/open.2.html.
+  private static let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
+
   private static func isJournal(_ name: String) -> Bool {
     name.hasPrefix(journalStart) && isName(String(name.dropFirst(journalStart.utf8.count)))
   }
@@ -366,19 +370,32 @@ package struct ExternalFolder: Sendable, Hashable {
   package func newJournal() throws(ExternalDataError) -> ExternalJournal {
     let folders = try required()
     let name = Self.journalStart + Self.newName()
+    let journal = "\(supportPath)/\(name)"
+    // Locked before it has a name: without a lock it would be taken for one whose writer is gone.
+    let unnamed = openat(folders.support, ".", O_RDWR | Self.unnamed | O_APPEND | O_CLOEXEC, 0o600)
+    if unnamed >= 0 {
+      guard flock(unnamed, LOCK_EX | LOCK_NB) == 0,
+        linkat(AT_FDCWD, "/proc/self/fd/\(unnamed)", folders.support, name, AT_SYMLINK_FOLLOW) == 0
+      else {
+        let code = errno
+        close(unnamed)
+        throw .failed(call: "linkat", path: journal, code: code)
+      }
+      return ExternalJournal(path: journal, descriptor: unnamed)
+    }
+    // A file system without unnamed files. A process that is killed here leaves an empty draft.
     let draft = "." + name
     let descriptor = openat(
       folders.support, draft, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("open", "\(supportPath)/\(draft)") }
-    // Locked before it has the name of a journal: without a lock it would be taken for one whose writer is gone.
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, renameat(folders.support, draft, folders.support, name) == 0
     else {
       let code = errno
       close(descriptor)
       unlinkat(folders.support, draft, 0)
-      throw .failed(call: "rename", path: "\(supportPath)/\(name)", code: code)
+      throw .failed(call: "rename", path: journal, code: code)
     }
-    return ExternalJournal(path: "\(supportPath)/\(name)", descriptor: descriptor)
+    return ExternalJournal(path: journal, descriptor: descriptor)
   }
 
   /// The journals whose writers are gone.
