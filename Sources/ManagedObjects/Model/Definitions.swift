@@ -68,7 +68,7 @@ public struct AttributeDefinition: Sendable, Hashable, Codable {
   public var compositeElements: [AttributeDefinition] = []
   /// Whether a generated class declares a plain number instead of an optional.
   public var usesScalarValueType: Bool = false
-  /// Whether the model allows large data in a file next to the store. This library always keeps it in the row.
+  /// Whether large data may be in a file next to the store: see `docs/models.md`.
   public var allowsExternalBinaryDataStorage: Bool
   /// Whether history keeps the value after the object is deleted.
   public var preservesValueInHistoryOnDeletion: Bool
