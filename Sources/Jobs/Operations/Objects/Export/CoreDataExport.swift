@@ -61,7 +61,8 @@ struct CoreDataExport {
     switch source {
     case .constant(let value): return value
     case .rowNumber(let number): return number.number(in: row, bases).map(Value.int) ?? .null
-    case .attribute(let column, let attribute): return try CoreDataValue.encoded(row[column], of: attribute) { try files.write($0) }
+    case .attribute(let column, let attribute):
+      return try CoreDataValue.encoded(row[column], of: attribute) { try files.write($0) }
     case .reference(let number, let entityName):
       if let entityName, entityNumber(row[entityName]) == nil { return .null }
       return number.number(in: row, bases).map(Value.int) ?? .null
