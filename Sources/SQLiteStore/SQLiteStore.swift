@@ -120,7 +120,8 @@ package final class SQLiteStore: BulkLoading {
     self.isReadOnly = isReadOnly
     self.pool = pool
     tables = StoreTables(of: entities, schema: opened.schema, identifier: opened.identifier, url: url)
-    let external = isReadOnly
+    let external =
+      isReadOnly
       ? nil
       : ExternalFiles(
         tables.external, path: url.path, isDurable: options.durability == .everySave, failed: report)

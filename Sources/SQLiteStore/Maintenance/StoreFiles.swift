@@ -144,7 +144,9 @@ extension SQLiteStore {
       try from.pool.close()
     }
     try StoreFile.synchronize(copy)
-    return try translating(source) { try StoredForms.own.folder(ofDatabase: copy.path).takeAll(from: folder, like: copy.path) }
+    return try translating(source) {
+      try StoredForms.own.folder(ofDatabase: copy.path).takeAll(from: folder, like: copy.path)
+    }
   }
 }
 

@@ -39,7 +39,8 @@ struct RowReader: Sendable {
           switch places[slot]?.kind {
           case .integer, .real, nil: .plain
           case .reference(let scope): .reference(scope)
-          case .text, .number, .boolean, .isoDate, .unixDate, .referenceDate, .decimal, .roundedDecimal, .blob, .external,
+          case .text, .number, .boolean, .isoDate, .unixDate, .referenceDate, .decimal, .roundedDecimal, .blob,
+            .external,
             .uuid, .uuidBytes, .uri:
             .other
           }

@@ -155,7 +155,9 @@ struct QueryBuilder {
       throw .notStored(entity: property.entity.name, property: property.name)
     }
     let column = "\(alias).\(SQLText.name(name))"
-    if readsContent, (property as? AttributeDescription)?.allowsFiles == true { return schema.forms.contentTerm(column) }
+    if readsContent, (property as? AttributeDescription)?.allowsFiles == true {
+      return schema.forms.contentTerm(column)
+    }
     guard schema.forms == .coreData, (property as? AttributeDescription)?.type == .decimal else { return column }
     return "lade_rounded_decimal(\(column))"
   }

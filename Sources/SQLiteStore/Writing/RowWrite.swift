@@ -356,7 +356,8 @@ extension RowWrite {
     parameter += 1
     let cells = rows.cells(row)
     for binding in layout.bindings {
-      if binding.isExternal, cells[binding.slot].kind == .other, case .data(let data) = rows.other(cells[binding.slot]) {
+      if binding.isExternal, cells[binding.slot].kind == .other, case .data(let data) = rows.other(cells[binding.slot])
+      {
         bindLarge(data, binding.slot, layout, number, to: handle, at: parameter)
       } else {
         binder.bind(cells[binding.slot], of: rows, isISODate: binding.isISODate, to: handle, at: parameter)
