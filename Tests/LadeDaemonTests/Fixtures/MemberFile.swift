@@ -2,12 +2,12 @@ import Foundation
 
 /// Members in every form that an import reads.
 enum MemberFile: String, CaseIterable, Sendable {
-  case csv, gzip, xz, zip, tar, ndjson, json, xml, fixedWidth, sqlite, plist, binaryPlist
+  case csv, gzip, xz, zip, tar, ndjson, json, xml, fixedWidth, sqlite, plist, binaryPlist, xlsx
 
   /// The file's name.
   var name: String {
     switch self {
-    case .csv, .ndjson, .json, .xml, .plist, .sqlite: "members.\(self)"
+    case .csv, .ndjson, .json, .xml, .plist, .sqlite, .xlsx: "members.\(self)"
     case .gzip: "members.csv.gz"
     case .xz: "members.csv.xz"
     case .zip, .tar: "feed.\(self)"
@@ -26,6 +26,7 @@ enum MemberFile: String, CaseIterable, Sendable {
     case .xml: "record: club/member"
     case .zip, .tar: "member: members.csv"
     case .sqlite: "table: members"
+    case .xlsx: "member: Members"
     default: ""
     }
   }
@@ -64,6 +65,7 @@ enum MemberFile: String, CaseIterable, Sendable {
     case .sqlite: return try await Self.database(members, in: folder)
     case .plist: return try Self.propertyList(members, .xml)
     case .binaryPlist: return try Self.propertyList(members, .binary)
+    case .xlsx: return try Self.workbook(members)
     }
   }
 
@@ -103,6 +105,21 @@ enum MemberFile: String, CaseIterable, Sendable {
     let path = try folder.write(script, to: "members.sql")
     _ = try await folder.sqlite(".read \(path)", in: "members.sqlite")
     return try folder.data("members.sqlite")
+  }
+
+  private static func workbook(_ members: Members) throws -> Data {
+    let days = Date.ISO8601FormatStyle().year().month().day()
+    let rows = records(members).map { record in
+      let fields = Dictionary(uniqueKeysWithValues: record.map { ($0.key, $0.value) })
+      return columns.map { name -> WorkbookText.Cell in
+        guard let text = fields[name] else { return .empty }
+        if name == "joined", let day = try? Date(text, strategy: days) {
+          return .date(Int((day.timeIntervalSince1970 / 86_400).rounded(.down)) + 25_569)
+        }
+        return Double(text) == nil ? .text(text) : .number(text)
+      }
+    }
+    return try WorkbookText.file([("Read me", [[.text("Members")]]), ("Members", [columns.map { .text($0) }] + rows)])
   }
 
   private static func escaped(_ text: String) -> String {

@@ -64,6 +64,39 @@ struct TransitTests {
       Data(contentsOf: Self.caltrain), of: try await unpacked(in: folder), in: folder)
   }
 
+  @Test(
+    "of a few lines goes in by one drop of a workbook with a sheet for each file, and a second drop changes nothing",
+    .timeLimit(.minutes(20)))
+  func workbook() async throws {
+    let feed = Transit.small.mapValues { Data($0.utf8) }
+    var sheets = feed.sorted { $0.key < $1.key }.map { name, data in
+      (name, PlainCSV.rows(data).map { row in row.map { $0.isEmpty ? WorkbookText.Cell.empty : .text($0) } })
+    }
+    sheets.append(("Read me", [[.text("Do as you like.")]]))
+    let folder = try DaemonFolder(model: Transit.model, recipes: Transit.wholeRecipe)
+    try await checkZip(WorkbookText.file(sheets), of: feed, in: folder)
+    // One reject, in the file of its sheet, which goes into the same entity when it is corrected and dropped.
+    let at = try #require(sheets.firstIndex { $0.0 == "stops" })
+    let header = sheets[at].1[0]
+    let wrong = ["stop_id": "X", "stop_name": "Nowhere", "stop_lat": "far", "stop_lon": "0"]
+    sheets[at].1.append(
+      header.map { cell in
+        guard case .text(let name) = cell, let text = wrong[name] else { return .empty }
+        return .text(text)
+      })
+    let daemon = try await folder.start()
+    let job = try await folder.imported(WorkbookText.file(sheets), as: "third.xlsx", into: "feed")
+    #expect(job.state == .completed && job.progress.rejected == 1, "\(job.reason ?? "")")
+    let rejects = try #require(job.rejectsFile)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: rejects) == ["stops.ndjson"])
+    let reject = try String(contentsOfFile: rejects + "/stops.ndjson", encoding: .utf8)
+    #expect(reject.contains("(stops!"))
+    let mended = reject.replacingOccurrences(of: "\"far\"", with: "1.5")
+    let again = try await folder.imported(Data(mended.utf8), as: "stops.ndjson", into: "feed")
+    #expect(again.state == .completed && again.progress.inserted == 1, "\(again.reason ?? "")")
+    try await daemon.stop()
+  }
+
   /// Imports an archive twice, and compares what is in the store with what its files say.
   private func checkZip(_ zip: Data, of feed: [String: Data], in folder: DaemonFolder) async throws {
     let records = feed.mapValues { PlainCSV.records($0) }
