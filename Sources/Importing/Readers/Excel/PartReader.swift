@@ -110,6 +110,18 @@ final class PartReader {
     }
   }
 
+  /// The bytes in memory after the last token, if that wasn't an empty tag.
+  var waiting: (start: BytePointer, end: BytePointer)? {
+    if isEmpty { return nil }
+    window.consume(tokenLength)
+    tokenLength = 0
+    let start = BytePointer(window.base + window.head)
+    return (start, start + window.unread)
+  }
+
+  /// Passes bytes of those in memory, which have been understood as whole elements in the open one.
+  func pass(_ count: Int) { window.consume(count) }
+
   /// Passes the element that has begun.
   func skip() throws(ReaderError) {
     let outer = depth - 1

@@ -180,8 +180,10 @@ extension SheetReader {
         try part.skip()
         continue
       }
+      try readPlainCells()
       while try part.nextChild(at: Self.rowDepth) {
         if part.isNamed("c") { try readCell() } else { try part.skip() }
+        try readPlainCells()
       }
       if width > 0 { return true }
     }
@@ -211,6 +213,49 @@ extension SheetReader {
     row = found
   }
 
+  /// Reads cells as long as they have the usual form and are in memory.
+  private func readPlainCells() throws(ReaderError) {
+    guard let (first, end) = part.waiting else { return }
+    var place = first
+    // What is wrong with a cell is found when it is read again.
+    while let cell = PlainCell(place, end), try read(cell) { place = cell.end }
+    part.pass(place - first)
+  }
+
+  /// - Returns: false if it isn't what it has to be.
+  private func read(_ cell: PlainCell) throws(ReaderError) -> Bool {
+    var column = width
+    if let reference = cell.reference {
+      guard let found = SheetPlace.column(of: reference) else { return false }
+      column = found
+    }
+    guard column < Self.columnLimit, column >= width || cells[column].kind == .empty else { return false }
+    guard let text = cell.value else { return true }
+    guard text.count <= maximumTextBytes else { return false }
+    let start = scratch.count
+    let type = CellType(cell.type)
+    let kind: Cell.Kind?
+    if cell.isInline {
+      scratch.append(contentsOf: text)
+      XString.decode(&scratch, from: start)
+      kind = .text
+    } else if type == .shared {
+      guard let index = ValueBytes.number(text), try strings.append(index, to: &scratch) else { return false }
+      kind = .text
+    } else {
+      scratch.append(contentsOf: text)
+      kind = try value(of: type, from: start, dateStyle(cell.style))
+    }
+    try put(kind, from: start, at: column)
+    return true
+  }
+
+  /// How a cell with the number of a style shows its number.
+  private func dateStyle(_ text: UnsafeBufferPointer<UInt8>?) -> ExcelDate.Style {
+    let style = text.flatMap { ValueBytes.number($0) }.map { Int($0) } ?? 0
+    return styles.indices.contains(style) ? styles[style] : .number
+  }
+
   private func readCell() throws(ReaderError) {
     var column = width
     if let reference = part.attribute("r") {
@@ -221,12 +266,14 @@ extension SheetReader {
     }
     guard column < Self.columnLimit else { throw part.fault("a row has more than \(Self.columnLimit) cells") }
     let type = CellType(part.attribute("t"))
-    let style = part.attribute("s").flatMap { ValueBytes.number($0) }.map { Int($0) } ?? 0
+    let style = dateStyle(part.attribute("s"))
     let start = scratch.count
-    guard let kind = try readContent(type, styles.indices.contains(style) ? styles[style] : .number) else {
-      scratch.removeSubrange(start...)
-      return
-    }
+    try put(readContent(type, style), from: start, at: column)
+  }
+
+  /// Keeps a cell of the row, whose text stands from a place on; nothing if it is empty.
+  private func put(_ kind: Cell.Kind?, from start: Int, at column: Int) throws(ReaderError) {
+    guard let kind else { return scratch.removeLast(scratch.count - start) }
     // Cells come in order, but for some programs.
     guard column >= width || cells[column].kind == .empty else { throw part.fault("a cell is there twice") }
     while cells.count <= column { cells.append(Cell(kind: .empty, offset: 0, length: 0)) }
@@ -266,9 +313,15 @@ extension SheetReader {
       scratch.append(contentsOf: String(decoding: formula.prefix(Self.shownFormula), as: UTF8.self).utf8)
       return .fault
     }
-    if isInline { return .text }
+    return isInline ? .text : try value(of: type, from: start, style)
+  }
+
+  /// The kind of the value whose text stands from a place on, and is replaced by what it means; nil if the cell is empty.
+  private func value(
+    of type: CellType, from start: Int, _ style: ExcelDate.Style
+  ) throws(ReaderError) -> Cell.Kind? {
     switch type {
-    case .number: return try number(from: start, style, isComputed: hasFormula)
+    case .number: return number(from: start, style)
     case .shared:
       guard let index = scratch[start...].withUnsafeBufferPointer({ ValueBytes.number($0) }) else {
         throw part.fault("a cell's text has no number")
@@ -293,9 +346,7 @@ extension SheetReader {
   }
 
   /// The kind of the number from a place on, which is replaced if it is a date.
-  private func number(
-    from start: Int, _ style: ExcelDate.Style, isComputed: Bool
-  ) throws(ReaderError) -> Cell.Kind? {
+  private func number(from start: Int, _ style: ExcelDate.Style) -> Cell.Kind? {
     if scratch.count == start { return nil }
     let shape = scratch.withUnsafeBufferPointer { NumberText(UnsafeBufferPointer(rebasing: $0[start...])) }
     // No program writes that. It is what it is: a text.

@@ -130,6 +130,45 @@ struct SheetReaderTests {
         ])
   }
 
+  @Test("finds in cells of the usual form what it finds in those that it reads token by token")
+  func plainCells() throws {
+    let cells = [
+      "<c r=\"A2\"><v>1</v></c>", "<c r=\"A2\" s=\"1\"><v>45322</v></c>", "<c r=\"A2\" t=\"s\"><v>1</v></c>",
+      "<c t=\"s\" r=\"A2\"><v>0</v></c>", "<c r=\"A2\" t=\"b\"><v>0</v></c>", "<c r=\"A2\" t=\"e\"><v>#REF!</v></c>",
+      "<c r=\"A2\" t=\"str\"><v>_x0041_</v></c>", "<c r=\"A2\" t=\"inlineStr\"><is><t>a b</t></is></c>",
+      "<c r=\"A2\" t=\"inlineStr\"><is><t xml:space=\"preserve\"> a</t></is></c>", "<c r=\"A2\" s=\"1\"/>", "<c/>",
+      "<c r=\"A2\"><v></v></c>", "<c r=\"A2\" t=\"d\"><v>2024-01-31</v></c>", "<c r=\"A2\" t=\"s\"><v>9</v></c>",
+      "<c r=\"2\"><v>1</v></c>", "<c r=\"XFE2\"><v>1</v></c>", "<c r=\"A2\"><v>1</c>",
+    ]
+    for cell in cells {
+      func result(_ cell: String) throws -> ReadResult {
+        // The second cell, so that there is a row in any case.
+        let row = "<row r=\"2\">\(cell)<c r=\"B2\"><v>1</v></c></row>"
+        return try WorkbookFile(
+          WorkbookFile.row(1, ["a", "b"]) + row, strings: ["<t>x</t>", "<t>y</t>"], formats: ["0", "14"]
+        ).read()
+      }
+      let plain = try result(cell)
+      let slow = try result(cell.replacing("<c", with: "<c cm=\"1\"", maxReplacements: 1))
+      #expect(plain.cells == slow.cells && (plain.error == nil) == (slow.error == nil), "\(cell)")
+    }
+  }
+
+  @Test("is the same in blocks of any size", arguments: ["openpyxl.xlsx", "xlsxwriter.xlsx"], [7, 100, 1_000])
+  func blocks(_ name: String, _ size: Int) throws {
+    var options = ReaderOptions()
+    options.member = name == "openpyxl.xlsx" ? "People" : nil
+    let file = try SourceFile(WorkbookFile.resource(name), name: name)
+    let whole = try file.read(options)
+    let reader = try SheetReader(descriptor: file.descriptor, options: options, from: nil, blockSize: size)
+    let batch = RecordBatch()
+    var records: [ReadRecord] = []
+    while try reader.read(into: batch, limit: 2) {
+      records += (0..<batch.count).map { SourceFile.record($0, of: batch) }
+    }
+    #expect(records == whole.records)
+  }
+
   @Test("has rows and cells where their references say, or in order where they have none")
   func references() throws {
     let file = WorkbookFile(
