@@ -11,6 +11,7 @@ struct Workbench {
   let sqlite3: SQLite3?
   let duckDB: DuckDB?
   let sqliteUtils: SQLiteUtils?
+  let openpyxl: OpenPyXL?
 
   /// Looks for the peers, and says which ones are missing.
   init(folder: URL, rows: Int, runs: Int) throws {
@@ -21,6 +22,7 @@ struct Workbench {
     sqlite3 = try SQLite3()
     duckDB = try DuckDB(peers: peers)
     sqliteUtils = try SQLiteUtils(peers: peers)
+    openpyxl = try OpenPyXL(peers: peers, script: folder.appending(path: "workbook.py"))
     if sqlite3 == nil {
       say("sqlite3 isn't installed (`make deps` installs it): without it, what came in is counted by ours only.")
     }
