@@ -26,7 +26,8 @@ struct NamedOptionTests {
   @Test(
     "that don't exist, or with invalid values, are refused by name",
     arguments: [
-      ("delimeter", [";"]), ("header", ["maybe"]), ("skip_lines", ["-1"]), ("format", ["parquet"]), ("root", ["a", "b"]),
+      ("delimeter", [";"]), ("header", ["maybe"]), ("skip_lines", ["-1"]), ("format", ["parquet"]),
+      ("root", ["a", "b"]),
       ("delimiter", ["::"]), ("fields", ["id"]), ("field_unit", ["bytes"]), ("encoding", ["klingon"]),
     ])
   func refused(_ name: String, _ texts: [String]) {
