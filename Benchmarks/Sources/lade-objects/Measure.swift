@@ -38,6 +38,19 @@ func repeatFetch(_ file: String, times: Int) throws {
   }
 }
 
+/// Looks up 100,000 registered objects several times, and prints the nanoseconds of each round.
+func repeatLookUp(_ file: String, times: Int) throws {
+  let context = ManagedObjectContext(.confinement, coordinator: try Items.coordinator(file))
+  var request = FetchRequest<Item>(entityName: "Item")
+  request.fetchLimit = 100_000
+  let ids = try context.fetch(request).map(\.objectID)
+  for _ in 0..<times {
+    var timings = Timings()
+    timings.measureEach("look-up", count: ids.count) { for id in ids { _ = context.object(with: id) } }
+    print(timings.values["look-up"] ?? 0)
+  }
+}
+
 /// Inserts 50,000 items in one save.
 func measureInsert(_ file: String, _ timings: inout Timings) throws {
   let context = ManagedObjectContext(.confinement, coordinator: try Items.coordinator(file))

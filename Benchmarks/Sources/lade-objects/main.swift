@@ -1,9 +1,10 @@
 // lade-objects prepare FILE COUNT
 // lade-objects measure FILE WORK-FOLDER
 // lade-objects fetch FILE TIMES
+// lade-objects lookup FILE TIMES
 //
-// `fetch` is for a profiler: it fetches every item again and again, each time in a context of its own, and prints the
-// milliseconds of each. The object layer's side of `bench objects`: prints the seconds of each piece of work as JSON.
+// `fetch` and `lookup` are for a profiler: one fetches every item again and again, each time in a context of its own, and
+// prints the milliseconds of each; the other looks up registered objects, and prints the nanoseconds of one. The object layer's side of `bench objects`: prints the seconds of each piece of work as JSON.
 
 import BenchSupport
 import Foundation
@@ -21,8 +22,9 @@ do {
     try measureContexts(arguments[2], &timings)
     try timings.report()
   case (4, "fetch"): try repeatFetch(arguments[2], times: Int(arguments[3]) ?? 1)
+  case (4, "lookup"): try repeatLookUp(arguments[2], times: Int(arguments[3]) ?? 1)
   default:
-    let usage = "usage: lade-objects prepare FILE COUNT | measure FILE FOLDER | fetch FILE TIMES\n"
+    let usage = "usage: lade-objects prepare FILE COUNT | measure FILE FOLDER | fetch|lookup FILE TIMES\n"
     FileHandle.standardError.write(Data(usage.utf8))
     exit(64)
   }

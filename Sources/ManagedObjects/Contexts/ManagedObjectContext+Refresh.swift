@@ -70,6 +70,8 @@ extension ManagedObjectContext {
   /// Turns an object into a fault when its values may be out of date. Only the registry holds the object, so nothing sees it
   /// change, and nothing is announced: in Core Data, which holds objects weakly, it wouldn't exist any more.
   func forgetOldValues(ofUnheld object: ManagedObject) {
+    // The object is registered, so the rows that children have inserted are objects, too.
+    let registry = bareRegistry
     guard object.isForgettable, !registry.retainsObjects else { return }
     registry.noteVersion(sourceVersion)
     guard object.era != registry.era else { return }

@@ -405,6 +405,19 @@ public final class ManagedObjectContext {
     return rowSource.current
   }
 
+  /// Identifies the state of what the context reads: another number after a save of any context into the coordinator, and after
+  /// a change of a parent.
+  var sourceVersion: Int64 {
+    // Asked at each look-up: a context without a parent must not count references for it.
+    guard var above = base.parent else { return base.coordinator.version }
+    var version = persistentStoreCoordinator.version
+    while true {
+      version &+= above.uncheckedContext.version.load(ordering: .relaxed)
+      guard let next = above.parent else { return version }
+      above = next
+    }
+  }
+
   /// Runs a read whose caller can't throw. Its error is thrown by the next call of the same block that can, other than a
   /// look-up of another object, and by the next save. If nothing throws it, it is logged at the block's end.
   func reading<T>(_ body: () throws -> T) -> T? { rowSource.reading(body) }

@@ -56,18 +56,6 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// Identifies the state of what the context reads: another number after a save of any context into the coordinator, and after
-  /// a change of a parent.
-  var sourceVersion: Int64 {
-    var version = persistentStoreCoordinator.version
-    var above = parent
-    while let context = above {
-      version &+= context.uncheckedContext.version.load(ordering: .relaxed)
-      above = context.parent
-    }
-    return version
-  }
-
   /// Gives new objects their permanent IDs before they are saved.
   ///
   /// Where the model numbers objects by an attribute, the attribute decides the ID and can't change from then on. Without a

@@ -15,7 +15,7 @@ final class ObjectRegistry {
   /// The permanent IDs of objects that may still be asked for by a temporary one.
   private var permanentIDs = PermanentIDs()
   /// Whether objects that only the registry holds are kept, too. A setting, so it isn't private.
-  var retainsObjects = false
+  @exclusivity(unchecked) var retainsObjects = false
 
   private static let smallestLimit = 2048
 
@@ -24,9 +24,9 @@ final class ObjectRegistry {
   /// An era begins with each piece of the context's work, and when the store or the parent has changed. A look-up turns an
   /// object of an earlier era that only the registry holds into a fault: in Core Data it would have been released. Within an
   /// era it keeps its values, so that a loop over objects that refer to the same one reads it once.
-  private(set) var era: UInt16 = 1
+  @exclusivity(unchecked) private(set) var era: UInt16 = 1
   /// The state of the store and the parents that the era has seen.
-  private var seenVersion: Int64 = 0
+  @exclusivity(unchecked) private var seenVersion: Int64 = 0
 
   /// The number of registered objects.
   var count: Int { byID.count + latest.count - indexed }

@@ -33,7 +33,11 @@ struct ObjectTable {
     var capacity = max(16, places.count)
     while capacity < wanted { capacity *= 2 }
     var larger = ObjectTable()
-    larger.places = ContiguousArray(repeating: Place(), count: capacity)
+    // Zeros are places without objects. `init(repeating:count:)` would count references for each.
+    larger.places = ContiguousArray(unsafeUninitializedCapacity: capacity) { places, count in
+      UnsafeMutableRawBufferPointer(places).initializeMemory(as: UInt8.self, repeating: 0)
+      count = capacity
+    }
     forEach { larger.put($0) }
     self = larger
   }
