@@ -158,14 +158,12 @@ extension ManagedObjectContext {
   /// - Returns: false when objects are needed: classes, relationships, derived attributes and given numbers need them.
   func adopt(_ rows: [StoreRow]) -> Bool {
     guard adoptsRows, bareChangeSet.unsavedDeletions.isEmpty else { return false }
-    var last: EntityDescription?
     // By index, because a copy of each row would count references.
-    for place in rows.indices where rows[place].id.scope.entity !== last || !rows[place].id.isTemporaryID {
+    for place in rows.indices where place == 0 || rows[place].id.scope !== rows[place - 1].id.scope {
       let entity = rows[place].id.scope.entity
       guard rows[place].id.isTemporaryID, !entity.hasOwnClass, entity.relationships.isEmpty, entity.primaryKey == nil,
         !entity.attributes.contains(where: \.isDerived)
       else { return false }
-      last = entity
     }
     bareChangeSet.adopt(rows)
     version.add(1, ordering: .relaxed)

@@ -61,7 +61,7 @@ public struct StoreWriteResult: Sendable {
     }
   }
 
-  /// The permanent IDs of the inserted rows, in their order.
+  /// The permanent IDs of the inserted rows, in their order. A parent context, where the rows keep their IDs, returns none.
   public var ids: [ManagedObjectID]
   /// The rows without objects, with their IDs.
   package var savedRows: [SavedRows]

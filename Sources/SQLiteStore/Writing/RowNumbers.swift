@@ -45,18 +45,22 @@ struct RowNumbers {
   init(of writer: WriterConnection) { self.writer = writer }
 
   /// The next number of an entity's table.
-  mutating func next(_ layout: RowLayout, _ db: Database) throws -> Int64 {
-    let (number, overflows) = try (last[layout.table] ?? lastNumber(layout, db)).addingReportingOverflow(1)
+  mutating func next(_ layout: RowLayout, _ db: Database) throws -> Int64 { try take(1, layout, db) }
+
+  /// Takes the next `count` numbers of an entity's table, which are in sequence. Returns the first.
+  mutating func take(_ count: Int, _ layout: RowLayout, _ db: Database) throws -> Int64 {
+    let before = try last[layout.table] ?? lastNumber(layout, db)
+    let (number, overflows) = before.addingReportingOverflow(Int64(count))
     guard !overflows else {
       throw ManagedObjectError.store(
         StoreFailure(
           .outOfRange, path: writer.path,
           message:
-            "the table \(layout.table) has a row with the number \(Int64.max), the greatest that there is, so that no "
-            + "row can be numbered after it: give that row another number, or delete it"))
+            "the table \(layout.table) has a row with the number \(before), and \(Int64.max) is the greatest that there "
+            + "is, so that no row can be numbered after it: give that row another number, or delete it"))
     }
     last[layout.table] = number
-    return number
+    return before + 1
   }
 
   /// Stores the last numbers that were given.

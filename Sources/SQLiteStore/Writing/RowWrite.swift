@@ -39,29 +39,44 @@ final class RowWrite {
     hasReferences = updates.contains { !$0.id.entity.relationships.isEmpty }
     var ids: [ManagedObjectID] = []
     ids.reserveCapacity(rows.count)
-    var layout: RowLayout?
-    for row in rows {
-      if layout?.entity !== row.id.scope.entity {
-        let next = try store.layout(of: row.id.scope.entity)
-        if !next.entity.relationships.isEmpty { hasReferences = true }
-        if !next.pairings.isEmpty { hasPairs = true }
-        layout = next
-      }
-      guard let layout, row.id.isTemporaryID else {
-        ids.append(row.id)
-        continue
-      }
-      if let slot = layout.keySlot, case .int(let number) = row.values[slot] {
-        ids.append(ManagedObjectID(scope: layout.scope, number: number))
-      } else {
-        ids.append(ManagedObjectID(scope: layout.scope, number: try numbers.next(layout, db)))
-      }
+    while ids.count < rows.count {
+      // By index, because a copy of each row would count references.
+      let scope = rows[ids.count].id.scope
+      var end = ids.count + 1
+      while end < rows.count, rows[end].id.scope === scope { end += 1 }
+      let layout = try store.layout(of: scope.entity)
+      if !layout.entity.relationships.isEmpty { hasReferences = true }
+      if !layout.pairings.isEmpty { hasPairs = true }
+      try number(rows, ids.count..<end, layout, into: &ids)
     }
     if hasReferences {
       for (row, id) in zip(rows, ids) where row.id.isTemporaryID { numbered[row.id] = id.number }
       binder.permanentNumber = { [numbered] in numbered[$0] }
     }
     return ids
+  }
+
+  /// Adds the permanent IDs of rows of one scope.
+  private func number(
+    _ rows: [StoreRow], _ range: Range<Int>, _ layout: RowLayout, into ids: inout [ManagedObjectID]
+  ) throws {
+    guard rows[range.lowerBound].id.isTemporaryID else {
+      for index in range { ids.append(rows[index].id) }
+      return
+    }
+    let scope = layout.scope
+    guard let slot = layout.keySlot else {
+      let first = try numbers.take(range.count, layout, db)
+      for number in first...first + Int64(range.count - 1) { ids.append(ManagedObjectID(scope: scope, number: number)) }
+      return
+    }
+    for index in range {
+      if case .int(let number) = rows[index].values[slot] {
+        ids.append(ManagedObjectID(scope: scope, number: number))
+      } else {
+        ids.append(ManagedObjectID(scope: scope, number: try numbers.next(layout, db)))
+      }
+    }
   }
 
   func number(_ id: ManagedObjectID) -> Int64? { id.isTemporaryID ? numbered[id] : id.number }

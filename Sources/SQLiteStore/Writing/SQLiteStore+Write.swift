@@ -67,11 +67,16 @@ extension SQLiteStore {
     try translating {
       try writer.write { db in
         var numbers = RowNumbers(of: writer)
-        var last: RowLayout?
-        let ids = try entities.map { entity in
-          let layout = if let last, last.entity === entity { last } else { try self.layout(of: entity) }
-          last = layout
-          return ManagedObjectID(scope: layout.scope, number: try numbers.next(layout, db))
+        var ids: [ManagedObjectID] = []
+        ids.reserveCapacity(entities.count)
+        // Most are of one entity.
+        while ids.count < entities.count {
+          let entity = entities[ids.count]
+          let layout = try self.layout(of: entity)
+          let run = entities[ids.count...].prefix { $0 === entity }.count
+          let first = try numbers.take(run, layout, db)
+          let scope = layout.scope
+          for number in first...first + Int64(run - 1) { ids.append(ManagedObjectID(scope: scope, number: number)) }
         }
         try numbers.keep(db)
         return ids

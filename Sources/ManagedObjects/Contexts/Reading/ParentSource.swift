@@ -74,7 +74,7 @@ struct ParentSource: ObjectSource {
       try parent.throwDeferredError()
       guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
       if changes.updated.isEmpty, changes.deleted.isEmpty, changes.assignments.isEmpty, parent.adopt(changes.inserted) {
-        return result(changes)
+        return result()
       }
       parent.changeSet.assign(changes.assignments)
       // First the new objects, then the references to them.
@@ -94,12 +94,13 @@ struct ParentSource: ObjectSource {
       }
       for row in changes.deleted { parent.delete(parent.object(with: row.id)) }
       try parent.throwDeferredError()
-      return result(changes)
+      return result()
     }
   }
 
-  private func result(_ changes: StoreChanges) -> StoreWriteResult {
-    var result = StoreWriteResult(ids: changes.inserted.map(\.id))
+  /// The result of a save whose new rows keep their IDs.
+  private func result() -> StoreWriteResult {
+    var result = StoreWriteResult(ids: [])
     result.number = parent.followers.lastNumber
     // The parent delivers on this queue: what waits now precedes the child's save, and whatever comes later follows it.
     mailbox.noteOwnSave()

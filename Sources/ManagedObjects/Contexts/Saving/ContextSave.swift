@@ -72,9 +72,9 @@ public struct ContextSave: Sendable {
     }
     deleted = changes.deleted
     self.refreshed = refreshed
-    joinsSets =
-      changes.inserted.contains { $0.id.scope.entity.joinsSets } || savedRows.contains { $0.joinsSets }
-    noteInsertedRoots()
+    let entities = Self.entities(of: changes.inserted)
+    joinsSets = entities.contains(where: \.joinsSets) || savedRows.contains { $0.joinsSets }
+    noteInsertedRoots(entities)
   }
 
   /// Changes that no context of the coordinator saved, with the rows as they are after the coordinator's save of that number.
@@ -90,8 +90,9 @@ public struct ContextSave: Sendable {
     insertedObjects = inserted
     self.updated = updated.map { .init(id: $0.id, values: $0.values, committed: []) }
     self.deleted = deleted.map { StoreRow(id: $0, values: []) }
-    joinsSets = inserted.contains { $0.id.scope.entity.joinsSets }
-    noteInsertedRoots()
+    let entities = Self.entities(of: inserted)
+    joinsSets = entities.contains(where: \.joinsSets)
+    noteInsertedRoots(entities)
   }
 
   /// Changes to whole hierarchies whose rows aren't listed.
@@ -183,8 +184,18 @@ public struct ContextSave: Sendable {
     Self.noteRoots(of: refreshed.lazy.map { $0.id.scope.entity }, in: &roots)
   }
 
-  private mutating func noteInsertedRoots() {
-    Self.noteRoots(of: insertedObjects.lazy.map { $0.id.scope.entity }, in: &insertedRoots)
+  /// The entities of rows: each row's that isn't that of the row before.
+  private static func entities(of rows: [StoreRow]) -> [EntityDescription] {
+    var entities: [EntityDescription] = []
+    // By index, because a copy of each row would count references.
+    for place in rows.indices where place == 0 || rows[place].id.scope !== rows[place - 1].id.scope {
+      entities.append(rows[place].id.scope.entity)
+    }
+    return entities
+  }
+
+  private mutating func noteInsertedRoots(_ entities: [EntityDescription]) {
+    Self.noteRoots(of: entities, in: &insertedRoots)
     Self.noteRoots(of: savedRows.lazy.filter { !$0.numbers.isEmpty }.map { $0.id(0).scope.entity }, in: &insertedRoots)
   }
 

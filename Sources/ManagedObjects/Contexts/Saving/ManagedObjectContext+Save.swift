@@ -315,15 +315,21 @@ extension ManagedObjectContext {
       return true
     }
     _ = bareChangeSet.takeAdoptedRows()
-    var renamed = PermanentIDs()
-    for (index, id) in result.ids.enumerated() where changes.inserted[index].id != id {
-      renamed[changes.inserted[index].id] = id
-      changes.inserted[index].id = id
-    }
-    notePromotion(renamed)
+    // With a gate they have them already, and touching the rows would copy them.
+    if readGate == nil { notePromotion(takeIDs(result.ids, &changes.inserted)) }
     rowSource.advanceGeneration()
     announce(&changes, result, inserted: [], updated: [], deleted: [])
     return true
+  }
+
+  /// Gives rows the permanent IDs that they have been saved with. Returns these by the temporary ones.
+  private func takeIDs(_ ids: [ManagedObjectID], _ rows: inout [StoreRow]) -> PermanentIDs {
+    var renamed = PermanentIDs()
+    for (index, id) in ids.enumerated() where rows[index].id != id {
+      renamed[rows[index].id] = id
+      rows[index].id = id
+    }
+    return renamed
   }
 
   /// Gives rows that children have inserted their permanent IDs before they are written.
