@@ -76,13 +76,13 @@ package struct ControlServer<Backend: ControlBackend>: Service {
     }
   }
 
-  /// Answers one request: a single submission on the connection's thread, for it is short and there may be thousands a
-  /// second; any other wherever there is a thread, so that none of them holds up another.
+  /// Answers one request: short ones on the connection's thread, others wherever there is a thread, so that none of them holds
+  /// up another.
   private func responder(_ executor: LoopExecutor) -> HTTPChannelHandler.Responder {
     let routes = ControlRoutes(backend: backend, meter: meter, grace: grace)
     let answering = Answering(routes.router(of: routes.all), logger: logger.quietened)
     return { request, writer, channel in
-      if request.method == .post, request.uri.path == Endpoint.jobs.path {
+      if ShortRequest.isShort(request.method.rawValue, request.uri.path, request.uri.query) {
         try await answering.answer(request, writer, channel, on: executor)
       } else {
         try await answering.answerAnywhere(request, writer, channel)
