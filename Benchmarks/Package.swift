@@ -26,6 +26,8 @@ let package = Package(
     // What an import into SQLite is held against: a loop that does nothing but read, convert and bind.
     .executableTarget(name: "limit", linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(name: "limit-keys", linkerSettings: [.linkedLibrary("sqlite3")]),
+    // What answers during imports are held against.
+    .executableTarget(name: "answer-limit", linkerSettings: [.linkedLibrary("sqlite3")]),
     // What queues are held against, and the client of all of them.
     .executableTarget(name: "queue-floor", linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(name: "queue-load"),
