@@ -2,8 +2,8 @@ import Importing
 
 extension Job {
   static let usage = """
-    usage: lade-import --database PATH --source PATH [--model plain|without-index|clubs|readings|parents|feed]
-                       [--entity ENTITY]
+    usage: lade-import --database PATH --source PATH
+                       [--model plain|without-index|clubs|captains|readings|parents|feed] [--entity ENTITY]
                        [--mode insert|upsert|update|replace|synchronise] [--batch-size RECORDS]
 
     """

@@ -9,6 +9,9 @@ enum PeopleModel: String, CaseIterable {
   case withoutIndex = "without-index"
   /// With the index, and a relationship to a `Club`, found by its `code`, which is unique.
   case clubs
+  /// As `clubs`, and each `Club` has a captain among the people: whichever file of a feed comes first, its references lead to
+  /// objects that come later.
+  case captains
   /// Readings: an entity for each kind of key.
   case readings
   /// Objects with five others in each.
@@ -24,7 +27,7 @@ enum PeopleModel: String, CaseIterable {
   private var entities: [EntityDefinition] {
     switch self {
     case .plain, .withoutIndex: [person]
-    case .clubs: [person, club]
+    case .clubs, .captains: [person, club]
     case .readings: KeyedModel.readings
     case .parents: KeyedModel.parents
     case .feed: KeyedModel.feed
@@ -40,19 +43,21 @@ enum PeopleModel: String, CaseIterable {
         AttributeDefinition("balance", .double), AttributeDefinition("created", .date),
         AttributeDefinition("note", .string),
       ],
-      relationships: self == .clubs
+      relationships: self == .clubs || self == .captains
         ? [RelationshipDefinition("club", to: "Club", inverse: "members", userInfo: ["relatedByAttribute": "code"])]
         : [],
       indexes: self == .withoutIndex
         ? [] : [FetchIndexDefinition("byEmail", elements: [.init(property: "email")])],
-      userInfo: ["primaryKey": "id"])
+      userInfo: ["primaryKey": "id", "mappedFileName": "people.csv"])
   }
 
   private var club: EntityDefinition {
     EntityDefinition(
       "Club",
       attributes: [AttributeDefinition("code", .string, isOptional: false), AttributeDefinition("name", .string)],
-      relationships: [RelationshipDefinition("members", to: "Person", inverse: "club", isToMany: true)],
-      uniquenessConstraints: [["code"]])
+      relationships: [RelationshipDefinition("members", to: "Person", inverse: "club", isToMany: true)]
+        + (self == .captains
+          ? [RelationshipDefinition("captain", to: "Person", userInfo: ["relatedByAttribute": "id"])] : []),
+      uniquenessConstraints: [["code"]], userInfo: ["mappedFileName": "clubs.csv"])
   }
 }

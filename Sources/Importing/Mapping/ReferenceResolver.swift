@@ -44,11 +44,11 @@ final class ReferenceResolver {
 
   /// Like ``find(_:by:keys:)``, for numbered keys most of which repeat: calls `body` with the place of each key that isn't null,
   /// and its object.
-  /// - Returns: false as soon as a key has no object.
+  /// - Returns: the places of the keys that have no object.
   func findEach(
     _ relationship: RelationshipDescription, by key: ReferenceKey, of keys: CodedKeys,
     _ body: (Int, ManagedObjectID) -> Void
-  ) throws -> Bool {
+  ) throws -> [Int] {
     var objects = numbered.removeValue(forKey: relationship) ?? NumberedObjects(generation: keys.generation)
     if objects.generation != keys.generation { objects = NumberedObjects(generation: keys.generation) }
     defer { numbered[relationship] = objects }
@@ -81,13 +81,14 @@ final class ReferenceResolver {
       // Once most have numbers, the rest is looked up, and the memory is freed.
       if objects.ids.count >= all.count / 8 * 7 { self.all[relationship] = [:] }
     }
-    if missing.isEmpty { return true }
+    if missing.isEmpty { return [] }
     let new = try fetch(relationship, by: key, Array(Set(missing.lazy.map { keys.keys[$0] })))
-    for place in missing {
+    missing.removeAll { place in
       guard let id = new[keys.keys[place]] else { return false }
       take(place, id)
+      return true
     }
-    return true
+    return missing
   }
 
   /// All objects of a relationship's destination, by key; empty if looking up that many keys costs less, or if they are too

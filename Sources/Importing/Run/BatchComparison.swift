@@ -1,9 +1,10 @@
 // Most records of a file that is imported again change nothing. Where one uniqueness constraint identifies their objects, and
-// they refer to nothing or to objects of other entities that all exist, they are compared with the store's rows while these
-// are read:
+// they refer to nothing or to objects of other entities, they are compared with the store's rows while these are read:
 //   1. what is the same is counted, and no object is made of it;
-//   2. what the store doesn't have is inserted without objects;
-//   3. the rest is applied like any batch, and all three are one save.
+//   2. what the store doesn't have is inserted without objects; references to objects that the store doesn't have either are
+//      kept for the end of the file, without objects, too;
+//   3. the rest is applied like any batch, and all three are one save. That includes rows of the store's objects whose
+//      references may wait for the end: what was kept of them, and what is to be kept, is about the same object.
 // After a batch of new keys only, an upsert takes the next one's for new as well and looks none up: the store's uniqueness
 // constraint refuses the save if that is wrong.
 // Rows with nested objects in flat memory are inserted with these if the store has neither, in one save, and counted if the
@@ -34,13 +35,21 @@ final class BatchComparison {
   private struct Outcome {
     var tally = Tally()
     var rejections: [Rejection] = []
+    /// Whether references were kept for the end of the file.
+    var leavesReferences = false
   }
+
+  /// The keys that no object has, by the row and the name of the relationship.
+  private typealias MissingKeys = [Int: [String: String]]
 
   /// Writes a batch.
   /// - Returns: false when the batch has to be applied like any other; it has rows for objects then.
   func write(_ batch: ConvertedBatch) throws -> Bool {
-    // Which object a rejected record is about is found with the objects of the others.
-    guard target.absent == nil || batch.rejections.isEmpty, try !mayHaveBacklog(batch.mapping) else {
+    // Which object a rejected record is about is found with the objects of the others. A deferred record of an earlier batch
+    // may be about the same object as a row.
+    guard target.absent == nil || batch.rejections.isEmpty,
+      try isWithoutReferences(batch) || !target.backlog.mayHaveRecords()
+    else {
       try batch.makeRows()
       return false
     }
@@ -77,22 +86,26 @@ final class BatchComparison {
     let record = try commit.checkpointObject()
     guard let outcome = try compare(batch, expectsNew: expectsNew) else { return false }
     try commit.save(batch, rejecting: batch.rejections + outcome.rejections, outcome.tally, in: record)
+    target.backlog.noteSaved(references: outcome.leavesReferences, records: false)
     return true
   }
 
-  /// Whether references or records of earlier batches wait for objects: a row may be about the same object.
-  private func mayHaveBacklog(_ mapping: RecordMapping) throws -> Bool {
-    if mapping.references.isEmpty, mapping.collections.isEmpty { return false }
-    return try target.backlog.mayHaveReferences() || target.backlog.mayHaveRecords()
+  /// Whether nothing of the batch's rows ever waits for other objects.
+  private func isWithoutReferences(_ batch: ConvertedBatch) -> Bool {
+    batch.mapping.references.isEmpty && batch.mapping.collections.isEmpty
   }
 
   /// Turns a batch's rows into what the next save is to write; nil when comparing can't settle it.
   /// - Parameter expectsNew: whether all keys are taken for new, so that none is looked up.
   private func compare(_ batch: ConvertedBatch, expectsNew: Bool) throws -> Outcome? {
-    guard let rows = batch.flatRows, try point(rows, of: batch),
+    guard let rows = batch.flatRows, let missing = try point(rows, of: batch),
       let matches = try expectsNew ? RowMatches(count: rows.count) : matches(of: rows, in: batch)
     else { return nil }
-    if !batch.flatNested.isEmpty { return try insertNested(batch, rows, matches, expectsNew) }
+    // References of earlier batches may wait for the end of the file.
+    let hasBacklog = try !isWithoutReferences(batch) && target.backlog.mayHaveReferences()
+    if !batch.flatNested.isEmpty {
+      return missing.isEmpty && !hasBacklog ? try insertNested(batch, rows, matches, expectsNew) : nil
+    }
     if !expectsNew { newBatches = matches.isEmpty ? newBatches + 1 : min(newBatches, 0) }
     let replaced = try replacedNumbers(matches)
     var absent: [Int] = []
@@ -100,7 +113,8 @@ final class BatchComparison {
     var numbers: [Int64] = []
     for row in 0..<rows.count {
       if let number = matches.numbers[row] {
-        if matches.isSame[row], !replaced.contains(number) { numbers.append(number) } else { different.append(row) }
+        let isSame = matches.isSame[row] && !hasBacklog && missing[row] == nil && !replaced.contains(number)
+        if isSame { numbers.append(number) } else { different.append(row) }
       } else if target.mode == .update {
         // It will be rejected with a message.
         different.append(row)
@@ -113,21 +127,27 @@ final class BatchComparison {
     batch.makeRows(of: different)
     if !different.isEmpty {
       let applier = RowApplier(target, batch, .reading)
-      try applier.apply(excluding: [:], mayHaveReferences: false, mayHaveRecords: false)
+      try applier.apply(excluding: [:], mayHaveReferences: hasBacklog, mayHaveRecords: false)
       outcome.tally.add(try target.absent?.seen.mark(applier) ?? applier.tally)
       outcome.rejections = applier.rejections
+      outcome.leavesReferences = applier.leavesReferences
     }
     let new = absent.count == rows.count ? rows : rows.selecting(absent, of: context.persistentStoreCoordinator)
-    if let seen = target.absent?.seen {
-      if !absent.isEmpty {
-        guard let given = try context.obtainNumbers(for: new) else { return nil }
-        numbers += given
-      }
-      try seen.mark(numbers.sorted(), as: .described)
+    let late = missing.isEmpty ? [] : absent.indices.filter { missing[absent[$0]] != nil }
+    var given: [Int64] = []
+    if !absent.isEmpty, target.absent != nil || !late.isEmpty {
+      guard let obtained = try context.obtainNumbers(for: new) else { return nil }
+      given = obtained
     }
+    try target.absent?.seen.mark((numbers + given).sorted(), as: .described)
     if !absent.isEmpty {
       guard try context.insert(new) else { return nil }
       outcome.tally.inserted += Int64(absent.count)
+    }
+    if !late.isEmpty {
+      let notes = late.map { (row: given[$0], keys: missing[absent[$0]] ?? [:]) }
+      guard try target.backlog.references.keep(notes, of: entity) else { return nil }
+      outcome.leavesReferences = true
     }
     return outcome
   }
@@ -209,16 +229,24 @@ final class BatchComparison {
     return try seen.described(among: matches.numbers.compactMap(\.self))
   }
 
-  /// Points the references of a batch's rows to the store's objects; false when one of them doesn't exist.
-  private func point(_ rows: NewRows, of batch: ConvertedBatch) throws -> Bool {
+  /// Points the references of a batch's rows to the store's objects.
+  /// - Returns: the keys that no object has, whose references are empty then; nil when one of them has to be rejected or to be
+  ///   created.
+  private func point(_ rows: NewRows, of batch: ConvertedBatch) throws -> MissingKeys? {
+    var missing: MissingKeys = [:]
     for (place, reference) in batch.mapping.references.enumerated() {
-      let slot = reference.relationship.slot
-      let areAllThere = try target.resolver.findEach(
-        reference.relationship, by: reference.key, of: batch.flatKeys(place)
-      ) { row, target in rows.point(row, slot, to: target) }
-      guard areAllThere else { return false }
+      let (relationship, keys) = (reference.relationship, batch.flatKeys(place))
+      let absent = try target.resolver.findEach(relationship, by: reference.key, of: keys) { row, target in
+        rows.point(row, relationship.slot, to: target)
+      }
+      if absent.isEmpty { continue }
+      guard !reference.needsObject, reference.placeholder == nil else { return nil }
+      for row in absent {
+        rows.clear(row, relationship.slot)
+        missing[row, default: [:]][relationship.name] = keys.keys[row].plainText
+      }
     }
-    return true
+    return missing
   }
 
   /// The store's rows with the same keys; nil when comparing can't find them.

@@ -62,12 +62,37 @@ struct PendingReferences {
     try pending.setValue(.string(job), forKey: "job")
     try pending.setValue(.string(object.entity.name), forKey: "entity")
     try pending.setValue(Self.number(of: object), forKey: "row")
-    try pending.setValue(.string(String(decoding: JSONEncoder.sorted.encode(note.keys), as: UTF8.self)), forKey: "keys")
+    try pending.setValue(.string(PendingKeyTexts.text(of: note.keys)), forKey: "keys")
     if !note.sets.isEmpty {
       let sets = try JSONEncoder.sorted.encode(note.sets)
       try pending.setValue(.string(String(decoding: sets, as: UTF8.self)), forKey: "sets")
     }
     try pending.setValue(.string(note.isCountedUnchanged ? "unchanged" : "changed"), forKey: "counted")
+  }
+
+  /// Keeps references of new rows for later, without objects: for each row, the key of the object that each relationship is to
+  /// point to, by the relationship's name.
+  /// - Returns: false when objects are needed.
+  func keep(_ notes: [(row: Int64, keys: [String: String])], of entity: EntityDescription) throws -> Bool {
+    guard let kept = context.model.entitiesByName[ImportModel.referenceEntity], let row = kept.slot(of: "row"),
+      let keys = kept.slot(of: "keys")
+    else { return false }
+    // What all notes have in common is set once.
+    var values = kept.initialValues
+    for (name, text) in [("job", job), ("entity", entity.name), ("counted", "changed")] {
+      guard let slot = kept.slot(of: name) else { return false }
+      values[slot] = .string(text)
+    }
+    let rows = NewRows(
+      kept, of: context.persistentStoreCoordinator, capacity: notes.count,
+      textCapacity: 64 * notes.count + job.utf8.count + entity.name.utf8.count, initial: values)
+    for note in notes {
+      rows.beginRow()
+      rows.set(row, int: note.row)
+      rows.set(keys, .string(try PendingKeyTexts.text(of: note.keys)))
+      rows.endRow()
+    }
+    return try context.insert(rows)
   }
 
   /// What earlier batches kept of these objects, by row number.
@@ -83,9 +108,8 @@ struct PendingReferences {
 
   /// Reads one object of `lade_unresolved`.
   static func note(_ pending: ManagedObject) throws -> Note {
-    let text = pending.value(forKey: "keys")?.plainText ?? ""
     var note = Note(
-      keys: try JSONDecoder().decode([String: String].self, from: Data(text.utf8)),
+      keys: try PendingKeyTexts.keys(in: pending.value(forKey: "keys")?.plainText ?? ""),
       isCountedUnchanged: pending.value(forKey: "counted") == .string("unchanged"))
     if case .string(let sets)? = pending.value(forKey: "sets"), !sets.isEmpty {
       note.sets = try JSONDecoder().decode([String: MissingKeys].self, from: Data(sets.utf8))
@@ -161,6 +185,8 @@ struct PendingReferences {
     if pending.isEmpty { return false }
     var references = PendingKeys(model: context.model, options: options)
     let notes = try pending.map { try ($0, Self.note($0)) }
+    let owners = try owners(of: pending)
+    defer { withExtendedLifetime(owners) {} }
     for (item, note) in notes {
       try references.add(note.allKeys, entity: item.value(forKey: "entity")?.plainText ?? "")
     }
@@ -229,16 +255,34 @@ struct PendingReferences {
       FetchRequest(entityName: ImportModel.referenceEntity, predicate: ofJob, fetchLimit: max(1, limit)))
   }
 
+  /// The objects whose references they are, read together. Retained, they needn't be read one by one.
+  private func owners(of pending: [ManagedObject]) throws -> [ManagedObject] {
+    var ids: [String: [Value]] = [:]
+    for item in pending {
+      if let (entity, id) = try owner(named: item) { ids[entity, default: []].append(.object(id)) }
+    }
+    return try ids.flatMap { entity, ids in
+      try context.fetch(
+        FetchRequest<ManagedObject>(
+          entityName: entity, predicate: .comparison(.evaluatedObject, .isIn, .constants(ids)),
+          includesPendingChanges: false))
+    }
+  }
+
   /// The object whose references they are; nil if it has been deleted.
   private func owner(of pending: ManagedObject) throws -> ManagedObject? {
-    guard let entity = pending.value(forKey: "entity")?.plainText, case .int(let number)? = pending.value(forKey: "row")
-    else { return nil }
+    guard let (_, id) = try owner(named: pending) else { return nil }
     do {
-      return try context.existingObject(
-        with: context.persistentStoreCoordinator.managedObjectID(entity: entity, number: number))
+      return try context.existingObject(with: id)
     } catch ManagedObjectError.objectNotFound {
       return nil
     }
+  }
+
+  private func owner(named pending: ManagedObject) throws -> (entity: String, id: ManagedObjectID)? {
+    guard let entity = pending.value(forKey: "entity")?.plainText, case .int(let number)? = pending.value(forKey: "row")
+    else { return nil }
+    return (entity, try context.persistentStoreCoordinator.managedObjectID(entity: entity, number: number))
   }
 }
 
@@ -281,7 +325,7 @@ struct UnresolvedReferences {
 
 extension JSONEncoder {
   /// Encodes equal values to equal bytes.
-  fileprivate static var sorted: JSONEncoder {
+  static var sorted: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return encoder

@@ -13,6 +13,6 @@ protocol Measurement: Sendable {
 /// All of them, in the order of the table.
 let importMeasurements: [any Measurement] = [
   StandardLoad(), WithoutIndex(), RandomEmail(), AgainstDuckDB(), AgainstSQLiteUtils(), Upsert(), UpsertBySQLiteUtils(),
-  AgainstLimit(), Lines(), LinesBySQLiteUtils(), TenMillion(), Relationship(), Keyed(.two), Keyed(.date),
-  Keyed(.text), Synchronise(), Replace(), NestedObjects(), Feed(), Excel(),
+  AgainstLimit(), Lines(), LinesBySQLiteUtils(), TenMillion(), Relationship(), LateRelationship(), Keyed(.two),
+  Keyed(.date), Keyed(.text), Synchronise(), Replace(), NestedObjects(), Feed(), Excel(),
 ]

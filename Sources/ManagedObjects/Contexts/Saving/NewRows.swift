@@ -275,6 +275,12 @@ extension NewRows {
     cells[row * width + slot] = Cell(.reference, id.number, length: UInt32(place))
   }
 
+  /// Empties a row's reference, whose target isn't there.
+  package func clear(_ row: Int, _ slot: Int) {
+    precondition(row >= 0 && row < count && slot >= 0 && slot < width)
+    cells[row * width + slot] = Cell(.null, 0)
+  }
+
   /// Whether any row refers to another object.
   var hasReferences: Bool { !scopes.isEmpty }
 

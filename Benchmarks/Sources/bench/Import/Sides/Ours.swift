@@ -7,7 +7,7 @@ struct Ours {
   enum Model: String {
     case plain
     case withoutIndex = "without-index"
-    case clubs
+    case clubs, captains
     case readings, parents, feed
   }
 
