@@ -14,6 +14,8 @@ unitdir ?= $(prefix)/lib/systemd/system
 CONFIGURATION ?= release
 SECONDS_EACH ?= 60
 MINUTES ?= 10
+# How many calls of each kind fail in `make faults`. Without it, all.
+SAMPLE ?=
 # One test, or those that a regular expression finds: `make test ONLY=CSVReaderTests`. Without it, all.
 ONLY ?=
 # The modules of tests that `make test` builds, separated by commas. Without it, all.
@@ -33,7 +35,7 @@ TEST = test --skip-build $(TEST_FLAGS)
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan soak fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan soak faults faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +87,12 @@ test-systemd: ## test the package under a real systemd, in throw-away namespaces
 
 soak: deb ## run the service under mixed load for MINUTES=10: memory and descriptors must stay flat
 	@Tests/Service/soak $(MINUTES)
+
+faults: faults-sqlite ## let every call fail once and for good, for hours (SAMPLE=50: that many of each kind)
+
+faults-sqlite: deps ## the calls of SQLite among them
+	@$(SWIFT) build --product sqlitefaults
+	@.build/debug/sqlitefaults --list | xargs -P $$(nproc) -I WORK .build/debug/sqlitefaults WORK $(if $(SAMPLE),--sample $(SAMPLE))
 
 fuzz: deps ## fuzz the readers with libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
 	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)

@@ -128,6 +128,15 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["ManagedObjects", "CLinux", yams], path: "Tests/TestSupport",
       swiftSettings: settings),
+    // Lets SQLite's calls fail, in processes of its own: what tests of that run.
+    .target(
+      name: "CSQLiteFaults", path: "Tests/SQLiteFaults/Calls", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .executableTarget(
+      name: "sqlitefaults",
+      dependencies: [
+        "CSQLiteFaults", "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "Jobs", arguments, grdb, logging,
+      ],
+      path: "Tests/SQLiteFaults/Program", swiftSettings: settings),
     // Stacks over every kind of store, for tests of what must be the same over each.
     .target(
       name: "StoreTestSupport",
@@ -143,7 +152,9 @@ let package = Package(
     tests(
       of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite], exclude: ["Resources"]),
     tests(of: "Spool", ["CLinux", "LadeTypes", "StrictYAML"]),
-    tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "CoreDataStores", "Importing", "CArchive", grdb, logging]),
+    tests(
+      of: "Jobs",
+      ["ManagedObjects", "SQLiteStore", "CoreDataStores", "Importing", "CArchive", "sqlitefaults", grdb, logging]),
     tests(of: "Systemd", []),
     tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),
     tests(

@@ -8,9 +8,22 @@ import ManagedObjects
 extension StoreFailure {
   /// What an error of SQLite means: https://sqlite.org/rescode.html.
   init(_ error: DatabaseError, path: String) {
+    let obstacle = Self.obstacle(error, path)
     self.init(
-      Self.kind(of: error), path: path, message: Self.message(of: error),
+      obstacle == nil ? Self.kind(of: error) : .cannotOpen, path: path, message: obstacle ?? Self.message(of: error),
       detail: "SQLite code \(error.extendedResultCode.rawValue)")
+  }
+
+  /// Why a file can't be written that may be; nil if there is another reason.
+  private static func obstacle(_ error: DatabaseError, _ path: String) -> String? {
+    guard error.resultCode == .SQLITE_READONLY, access(path, W_OK) == 0 else { return nil }
+    switch error.extendedResultCode {
+    // SQLite does so whatever it is refused for, as when the process has no more descriptors.
+    case .SQLITE_READONLY: return "the system refused to open the file for writing, and it was opened for reading only"
+    case .SQLITE_READONLY_ROLLBACK:
+      return "a transaction has to be rolled back that couldn't be ended, and the file is opened for reading only"
+    default: return nil
+    }
   }
 
   /// The error's message, or else what its code means: the message of a connection isn't about errors that it hasn't noted,

@@ -136,7 +136,8 @@ package final class SQLiteStore: BulkLoading {
   static func configuration(_ options: SQLiteStoreOptions, timeout: TimeInterval = lockTimeout, _ log: SQLLog? = nil)
     -> Configuration
   {
-    var configuration = Configuration()
+    var configuration = Configuration.ofStores
+    configuration.refuseReadingOnly()
     configuration.maximumReaderCount = options.readers
     configuration.busyMode = .timeout(timeout)
     configuration.label = "SQLiteStore"
@@ -210,13 +211,15 @@ package final class SQLiteStore: BulkLoading {
     writer.stopCheckpointing()
     try translating {
       // Passive: doesn't wait for readers of other processes.
-      if !isReadOnly {
+      let checkpoint = Result {
+        if isReadOnly { return }
         try writer.withoutTransaction { db in
           external?.close(db)
           _ = try db.checkpoint(.passive)
         }
       }
       try pool.close()
+      try checkpoint.get()
     }
   }
 

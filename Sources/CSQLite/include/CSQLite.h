@@ -56,6 +56,12 @@ int lade_set_foreign_keys(sqlite3 *connection, int is_checked);
 /// @return a result code of SQLite.
 int lade_set_triggers(sqlite3 *connection, int is_run);
 
+/// Has connections of the process report a read that the device refuses as SQLITE_IOERR_READ, and not as SQLITE_CORRUPT. Done
+/// once, whoever calls it again.
+///
+/// @return a result code of SQLite.
+int lade_distinguish_failed_reads(void);
+
 /// How long the second argument of trim, ltrim and rtrim may be.
 #define LADE_TRIM_BYTES 256
 

@@ -55,7 +55,7 @@ final class SQLiteWriter: RecordWriter {
       if text.isEmpty {
         sqlite3_bind_null(statement, place)
       } else {
-        text.withUnsafeBufferPointer { bind($0, at: place) }
+        try check(text.withUnsafeBufferPointer { bind($0, at: place) })
       }
     }
     guard sqlite3_step(statement) == SQLITE_DONE else { throw failure() }
@@ -83,38 +83,43 @@ final class SQLiteWriter: RecordWriter {
     case .bool(let flag): sqlite3_bind_int64(statement, place, flag ? 1 : 0)
     case .int(let number): sqlite3_bind_int64(statement, place, number)
     case .double(let number): sqlite3_bind_double(statement, place, number)
-    case .string(var text): text.withUTF8 { bind($0, at: place) }
+    case .string(var text): try check(text.withUTF8 { bind($0, at: place) })
     case .data(let data) where !column.isJSON:
       // A zeroblob, because a blob without an address would be null.
-      if data.isEmpty {
-        sqlite3_bind_zeroblob(statement, place, 0)
-      } else {
-        data.withUnsafeBytes {
-          _ = sqlite3_bind_blob64(statement, place, $0.baseAddress, sqlite3_uint64($0.count), Self.copied)
+      let code =
+        data.isEmpty
+        ? sqlite3_bind_zeroblob(statement, place, 0)
+        : data.withUnsafeBytes {
+          sqlite3_bind_blob64(statement, place, $0.baseAddress, sqlite3_uint64($0.count), Self.copied)
         }
-      }
+      try check(code)
     case .date(let date):
       if case .iso = column.dates, let text = ISODate.text(of: date) {
         var text = text
-        return text.withUTF8 { bind($0, at: place) }
+        return try check(text.withUTF8 { bind($0, at: place) })
       }
       fallthrough
     default:
       scratch.removeAll()
       try scratch.append(value, of: column)
-      bind(UnsafeBufferPointer(start: scratch.start, count: scratch.count), at: place)
+      try check(bind(UnsafeBufferPointer(start: scratch.start, count: scratch.count), at: place))
     }
   }
 
   /// SQLite copies the bytes, so they needn't outlive the call.
-  private func bind(_ text: UnsafeBufferPointer<UInt8>, at place: Int32) {
+  /// - Returns: SQLite's result code.
+  private func bind(_ text: UnsafeBufferPointer<UInt8>, at place: Int32) -> Int32 {
     text.withMemoryRebound(to: CChar.self) { text in
-      if let start = text.baseAddress {
-        _ = sqlite3_bind_text64(
-          statement, place, start, sqlite3_uint64(text.count), Self.copied, UInt8(SQLITE_UTF8))
-      } else {
-        _ = sqlite3_bind_text(statement, place, "", 0, nil)
-      }
+      guard let start = text.baseAddress else { return sqlite3_bind_text(statement, place, "", 0, nil) }
+      return sqlite3_bind_text64(
+        statement, place, start, sqlite3_uint64(text.count), Self.copied, UInt8(SQLITE_UTF8))
+    }
+  }
+
+  /// A value that couldn't be bound would be written as null.
+  private func check(_ code: Int32) throws(WriterError) {
+    guard code == SQLITE_OK else {
+      throw .database(path: file.path, code: code, reason: String(cString: sqlite3_errstr(code)))
     }
   }
 

@@ -46,8 +46,11 @@ extension MappingError: JobFailing {
 
 extension ReaderError: JobFailing {
   package var jobFailure: JobFailure {
-    if case .readFailed = self { return JobFailure(code: "file", message: description, isRetryable: true) }
-    return JobFailure(code: "malformed_source", message: description, isRetryable: false)
+    switch self {
+    case .readFailed, .database(.refused): return JobFailure(code: "file", message: description, isRetryable: true)
+    case .database(.noTemporarySpace): return JobFailure(code: "disk_full", message: description, isRetryable: true)
+    default: return JobFailure(code: "malformed_source", message: description, isRetryable: false)
+    }
   }
 }
 

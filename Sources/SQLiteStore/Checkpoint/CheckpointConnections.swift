@@ -15,7 +15,8 @@ final class CheckpointConnections: Sendable {
 
   /// - Throws: SQLite's error when the file can't be opened.
   init(path: String) throws {
-    var configuration = Configuration()
+    var configuration = Configuration.ofStores
+    configuration.refuseReadingOnly()
     configuration.label = "SQLiteStore.log"
     configuration.busyMode = .timeout(1)
     configuration.prepareDatabase { db in

@@ -92,7 +92,8 @@ package final class InPlaceStore: IncrementalStore {
     _ options: CoreDataStoreOptions, timeout: TimeInterval, _ derived: DerivedValues
   ) -> Configuration {
     let log = SQLLog(options.sqlLog, SQLiteStoreSettings().logger, path: "")
-    var configuration = Configuration()
+    var configuration = Configuration.ofStores
+    configuration.refuseReadingOnly()
     configuration.maximumReaderCount = options.readers
     configuration.busyMode = .timeout(timeout)
     configuration.label = "InPlaceStore"

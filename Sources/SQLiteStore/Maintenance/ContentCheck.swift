@@ -59,7 +59,10 @@ final class ContentCheck {
     let rows = try String.fetchCursor(db, sql: "PRAGMA \(pragma)(\(Self.limit))")
     while let text = try rows.next() {
       guard text != "ok" else { continue }
-      for line in text.split(separator: "\n") { try found(StoreProblem(.damage, message: String(line))) }
+      for line in text.split(separator: "\n").map(String.init) {
+        if let error = FailedReads.error(inCheck: line) { throw error }
+        try found(StoreProblem(.damage, message: line))
+      }
     }
   }
 

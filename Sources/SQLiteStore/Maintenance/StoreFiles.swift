@@ -182,7 +182,7 @@ struct StoreFile {
 
   /// Whether the file is one of Core Data; false for one that can't be read.
   private static func isCoreData(_ url: URL) -> Bool {
-    var configuration = Configuration()
+    var configuration = Configuration.ofStores
     configuration.readonly = true
     let found = Result {
       try DatabaseQueue(path: url.path, configuration: configuration).read { try $0.tableExists("Z_METADATA") }
@@ -256,7 +256,7 @@ struct StoreFile {
   /// Runs `body` while no other connection can open the file, whose log is empty then.
   private func underExclusiveLock(_ body: () throws -> Void) throws {
     guard FileManager.default.fileExists(atPath: url.path) else { return try body() }
-    var configuration = Configuration()
+    var configuration = Configuration.ofStores
     configuration.busyMode = .immediateError
     let lock: DatabaseQueue
     do {

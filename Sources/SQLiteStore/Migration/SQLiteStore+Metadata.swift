@@ -41,7 +41,7 @@ extension PersistentStoreCoordinator {
   ///   ``ManagedObjectError/incompatibleStore(path:reason:)`` when it is no store of this library.
   public static func metadataForPersistentStore(at url: URL) throws -> PersistentStoreMetadata {
     try SQLiteStore.translating(url) {
-      var configuration = Configuration()
+      var configuration = Configuration.ofStores
       configuration.readonly = true
       configuration.busyMode = .timeout(30)
       let queue = try DatabaseQueue(path: url.path, configuration: configuration)
@@ -67,7 +67,7 @@ extension SQLiteStore {
     _ = try SchemaMap(model: model)
     guard FileManager.default.fileExists(atPath: url.path) else { return }
     try SQLiteStore.translating(url) {
-      var configuration = Configuration()
+      var configuration = Configuration.ofStores
       configuration.readonly = true
       configuration.busyMode = .timeout(30)
       var path = url.path

@@ -39,7 +39,7 @@ struct SideMigration {
   /// Migrates a copy in stages.
   func run(_ steps: [StagedMigrationManager.Step]) throws {
     MigrationProbe.onStep?("VACUUM INTO")
-    var configuration = Configuration()
+    var configuration = Configuration.ofStores
     configuration.readonly = true
     let reader = try DatabaseQueue(path: path, configuration: configuration)
     try reader.inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [side.url.path]) }

@@ -113,6 +113,7 @@ private struct RowComparison {
         binder.bind(cell, of: rows, isISODate: part.isISODate, to: statement, at: index)
       }
     }
+    try binder.check()
     switch sqlite3_step(statement) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
@@ -159,6 +160,7 @@ private struct RowComparison {
         binder.bind(
           rows.cell(row, part.slot), of: rows, isISODate: part.isISODate, to: statement, at: Int32(place + 1))
       }
+      try binder.check()
       switch sqlite3_step(statement) {
       case SQLITE_ROW:
         matches.numbers[row] = sqlite3_column_int64(statement, 0)

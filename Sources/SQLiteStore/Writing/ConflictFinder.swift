@@ -52,6 +52,7 @@ struct ConflictFinder {
         index += 1
       }
       if !question.isKey { sqlite3_bind_int64(handle, index, number) }
+      try binder.check()
       if let row = try question.statement.collect(reader, in: db).first { found.append((question.constraint, row)) }
     }
     return found

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GRDBSQLite
 import ManagedObjects
 
@@ -16,12 +17,25 @@ final class RowBinder {
 
   /// A date of a year that the store's form can't express, if one was to be bound.
   private(set) var unstorable: Date?
+  /// The code of a binding that SQLite refused, for which the parameter is null.
+  private var refusal: Int32?
 
   deinit { buffer.deallocate() }
 
   /// Starts a row. The statement has run with the values bound before.
   @inline(__always)
   func begin() { used = 0 }
+
+  /// Checks what was bound. To be called before the outcome of a statement counts: without its values it does something else.
+  /// - Throws: SQLite's error, as of a value for which there was no memory.
+  @inline(__always)
+  func check() throws {
+    if let refusal { throw DatabaseError(resultCode: ResultCode(rawValue: refusal)) }
+  }
+
+  /// Notes the result of a binding.
+  @inline(__always)
+  private func note(_ code: Int32) { if code != SQLITE_OK { refusal = code } }
 
   /// Binds a value to the parameter at `index`, from 1.
   func bind(_ value: Value, isISODate: Bool, to statement: OpaquePointer, at index: Int32) {
@@ -64,9 +78,10 @@ final class RowBinder {
     case .double: sqlite3_bind_double(statement, index, Double(bitPattern: UInt64(bitPattern: cell.bits)))
     case .text:
       let bytes = rows.bytes(of: cell)
-      sqlite3_bind_text64(
-        statement, index, bytes.assumingMemoryBound(to: CChar.self).baseAddress, UInt64(bytes.count), SQLITE_STATIC,
-        UInt8(SQLITE_UTF8))
+      note(
+        sqlite3_bind_text64(
+          statement, index, bytes.assumingMemoryBound(to: CChar.self).baseAddress, UInt64(bytes.count), SQLITE_STATIC,
+          UInt8(SQLITE_UTF8)))
     case .date where isISODate && used + ISODate.longest <= Self.capacity:
       bindISODate(cell.bits, to: statement, at: index)
     case .date: bindDate(ISODate.date(microseconds: cell.bits), isISODate, to: statement, at: index)
@@ -82,8 +97,8 @@ final class RowBinder {
       return
     }
     guard used + count <= Self.capacity else {
-      _ = source.withMemoryRebound(to: CChar.self, capacity: count) {
-        sqlite3_bind_text64(statement, index, $0, UInt64(count), SQLITE_TRANSIENT, UInt8(SQLITE_UTF8))
+      source.withMemoryRebound(to: CChar.self, capacity: count) {
+        note(sqlite3_bind_text64(statement, index, $0, UInt64(count), SQLITE_TRANSIENT, UInt8(SQLITE_UTF8)))
       }
       return
     }
@@ -97,8 +112,8 @@ final class RowBinder {
   private func bindKept(
     _ place: UnsafeMutablePointer<UInt8>, _ count: Int, to statement: OpaquePointer, at index: Int32
   ) {
-    _ = place.withMemoryRebound(to: CChar.self, capacity: count) {
-      sqlite3_bind_text64(statement, index, $0, UInt64(count), SQLITE_STATIC, UInt8(SQLITE_UTF8))
+    place.withMemoryRebound(to: CChar.self, capacity: count) {
+      note(sqlite3_bind_text64(statement, index, $0, UInt64(count), SQLITE_STATIC, UInt8(SQLITE_UTF8)))
     }
   }
 
@@ -135,10 +150,11 @@ final class RowBinder {
   }
 
   private func bindBlob(_ data: Data, to statement: OpaquePointer, at index: Int32) {
-    _ = data.withUnsafeBytes { bytes in
-      bytes.isEmpty
-        ? sqlite3_bind_zeroblob(statement, index, 0)
-        : sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), SQLITE_TRANSIENT)
+    data.withUnsafeBytes { bytes in
+      note(
+        bytes.isEmpty
+          ? sqlite3_bind_zeroblob(statement, index, 0)
+          : sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), SQLITE_TRANSIENT))
     }
   }
 

@@ -84,6 +84,7 @@ final class RowWrite {
   /// Stores the numbers that were given, and throws the uniqueness conflicts and broken references that were found.
   func finish(_ changes: StoreChanges, _ ids: [ManagedObjectID], _ savedRows: [SavedRows]) throws {
     if let externalFailure { throw externalFailure }
+    try binder.check()
     guard clashes.isEmpty else { throw ManagedObjectError.constraintConflicts(clashes.conflicts(changes, ids)) }
     if let date = binder.unstorable {
       throw ManagedObjectError.store(
@@ -466,6 +467,7 @@ extension RowWrite {
 
   /// Throws the last statement's error, unless it was a uniqueness constraint.
   func throwUnlessUniqueness() throws {
+    try binder.check()
     let error = db.lastError()
     switch error.extendedResultCode {
     case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID: return

@@ -56,6 +56,18 @@ struct ImportFailureTests {
     #expect(many.message.hasSuffix("line 2: x. The 3 records imported before stay"))
   }
 
+  @Test("of what the system refused SQLite may pass, and damage of a database doesn't")
+  func databases() {
+    func failure(_ error: SQLiteSourceError) -> JobFailure { JobFailure(ReaderError.database(error)) }
+    let refused = failure(.refused(reason: "out of memory", record: 3))
+    #expect((refused.code, refused.isRetryable) == ("file", true))
+    #expect(refused.message == "after 3 records, the system refused SQLite something: out of memory")
+    let full = failure(.noTemporarySpace)
+    #expect((full.code, full.isRetryable) == ("disk_full", true))
+    let damaged = failure(.failed(reason: "database disk image is malformed", record: 3))
+    #expect((damaged.code, damaged.isRetryable) == ("malformed_source", false))
+  }
+
   @Test("of which nothing was taken is final, and has a code of its own")
   func nothing() {
     let error = MappingError.nothingImported(records: 2, rejected: 2, first: "line 2: x")

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import Glibc
 import ManagedObjects
 import TestSupport
@@ -31,6 +32,63 @@ struct StoreFailureTests {
     let error = DatabaseError(
       resultCode: .SQLITE_READONLY_DBMOVED, message: "attempt to write a readonly database")
     #expect(StoreFailure(error, path: file.path).message.contains("was removed or replaced while it was open"))
+  }
+
+  @Test("a file that may be written, and was opened for reading only, may be opened the next time")
+  func openedForReading() throws {
+    let directory = try ScratchDirectory()
+    let file = directory.file("main.sqlite")
+    try Data().write(to: file)
+    for code in [ResultCode.SQLITE_READONLY, .SQLITE_READONLY_ROLLBACK] {
+      let error = DatabaseError(resultCode: code, message: "attempt to write a readonly database")
+      #expect(StoreFailure(error, path: file.path).kind == .cannotOpen)
+      #expect(StoreFailure(error, path: directory.file("none").path).kind == .readOnly)
+    }
+  }
+
+  @Test("a page that couldn't be read is no damage that a check has found")
+  func failedReads() {
+    let lines: [(String, ResultCode?)] = [
+      ("On tree page 4 cell 1: Rowid 7 out of order", nil),
+      ("On tree page 4 cell 1: invalid page number 900", nil),
+      ("Page 12: unable to get the page. error code=11", nil),
+      ("Page 12: unable to get the page. error code=7", .SQLITE_NOMEM),
+      ("Tree 2 page 12: unable to get the page. error code=266", .SQLITE_IOERR_READ),
+      ("On tree page 4 cell 0: failed to get page 3", .SQLITE_IOERR_READ),
+    ]
+    for (line, code) in lines { #expect(FailedReads.error(inCheck: line)?.extendedResultCode == code, "\(line)") }
+  }
+
+  @Test("a value that SQLite refuses to take ends the save, and isn't written as null", arguments: [3_000, 100_000])
+  func refusedValues(_ length: Int) throws {
+    let directory = try ScratchDirectory()
+    let model = try ManagedObjectModel(entities: [
+      EntityDefinition(
+        "Note", attributes: [AttributeDefinition("bytes", .binaryData), AttributeDefinition("text", .string)])
+    ])
+    let store = try SQLiteStore(at: directory.file("main.sqlite"), model: model, entities: model.entities)
+    let coordinator = PersistentStoreCoordinator(model: model)
+    try coordinator.addPersistentStore(PersistentStoreDescription { _, _ in store })
+    let limit = try store.writer.withoutTransaction { db in
+      sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, Int32(length - 1))
+    }
+    let values: [(String, Value)] = [
+      ("bytes", .data(Data(count: length))), ("text", .string(String(repeating: "x", count: length))),
+    ]
+    for (name, value) in values {
+      let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+      try context.insert("Note").setValue(value, forKey: name)
+      #expect {
+        try context.save()
+      } throws: { error in
+        guard case ManagedObjectError.store(let failure) = error else { return false }
+        return failure.kind == .outOfRange
+      }
+    }
+    try store.writer.withoutTransaction { db in _ = sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, limit) }
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+    #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Note")) == 0)
+    try coordinator.close()
   }
 
   @Test(

@@ -41,9 +41,8 @@ final class SQLiteDatabase {
     var opened: OpaquePointer?
     let result = lade_source_open(descriptor, log ?? -1, isQueried ? 1 : 0, limits.temporaryBytes, &opened)
     guard let opened, result == SQLITE_OK, let connection = lade_source_connection(opened) else {
-      let reason = String(cString: sqlite3_errstr(result))
       lade_source_close(opened)
-      throw .database(.failed(reason: reason, record: 0))
+      throw .database(Self.failure(result, String(cString: sqlite3_errstr(result))))
     }
     source = opened
     self.connection = connection
@@ -67,12 +66,17 @@ final class SQLiteDatabase {
     if lade_source_is_out_of_space(source) != 0 {
       return .tooMuchToKeep(limit: limiter.temporaryLimit)
     }
-    let reason = String(cString: sqlite3_errmsg(connection))
-    switch sqlite3_errcode(connection) & 0xFF {
-    case SQLITE_ERROR, SQLITE_TOOBIG, SQLITE_MISMATCH: return .cannotCompute(reason: reason, record: 0)
+    return Self.failure(sqlite3_errcode(connection), String(cString: sqlite3_errmsg(connection)))
+  }
+
+  private static func failure(_ code: Int32, _ reason: String) -> SQLiteSourceError {
+    switch code & 0xFF {
+    case SQLITE_ERROR, SQLITE_TOOBIG, SQLITE_MISMATCH: .cannotCompute(reason: reason, record: 0)
     // The file is only read, so the full disk is that of temporary files.
-    case SQLITE_FULL: return .noTemporarySpace
-    default: return .failed(reason: reason, record: 0)
+    case SQLITE_FULL: .noTemporarySpace
+    // The file itself is open: SQLite opens and writes temporary ones.
+    case SQLITE_NOMEM, SQLITE_IOERR, SQLITE_CANTOPEN: .refused(reason: reason, record: 0)
+    default: .failed(reason: reason, record: 0)
     }
   }
 
@@ -110,8 +114,11 @@ final class SQLiteDatabase {
       }
     }
     guard result == SQLITE_OK else {
-      return .failure(
-        limiter.refusal ?? .badQuery(reason: String(cString: sqlite3_errmsg(connection))))
+      let failure = failure
+      switch failure {
+      case .failed(let reason, _), .cannotCompute(let reason, _): return .failure(.badQuery(reason: reason))
+      default: return .failure(failure)
+      }
     }
     guard let statement else { return .failure(.badQuery(reason: "it is empty")) }
     let rows = SQLiteRows(self, statement)
@@ -233,6 +240,8 @@ final class SQLiteRows {
   let columns: [String]
   private let database: SQLiteDatabase
   private let statement: OpaquePointer
+  /// Whether there was no memory for a value of the present row, as which it looks empty.
+  private(set) var lacksValue = false
 
   init(_ database: SQLiteDatabase, _ statement: OpaquePointer) {
     self.database = database
@@ -246,6 +255,7 @@ final class SQLiteRows {
 
   /// Moves to the next row; false if there is none.
   func next() throws(ReaderError) -> Bool {
+    lacksValue = false
     switch sqlite3_step(statement) {
     case SQLITE_ROW:
       database.beginRow()
@@ -307,12 +317,16 @@ final class SQLiteRows {
       if let text = sqlite3_column_text(statement, column) {
         output.append(
           contentsOf: UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))
+      } else {
+        lacksValue = true
       }
       return .text
     case SQLITE_BLOB:
       if let blob = sqlite3_column_blob(statement, column) {
         let count = Int(sqlite3_column_bytes(statement, column))
         Base64.appendPlainly(UnsafeRawBufferPointer(start: blob, count: count), to: &output)
+      } else if sqlite3_column_bytes(statement, column) > 0 {
+        lacksValue = true
       }
       return .text
     default: return .null

@@ -190,6 +190,8 @@ final class SQLiteReader: SequentialReader {
         }
       }
     }
+    // The row would be imported without the value, and committed before the next one's error is met.
+    if rows.lacksValue { throw .database(.refused(reason: "out of memory", record: record - 1)) }
     let offset = delivered
     delivered += Int64(scratch.count) + Self.rowBytes
     try limit.check(unpacked: delivered, from: bytesTotal + (fileValues?.bytes ?? 0))
@@ -263,6 +265,8 @@ package enum SQLiteSourceError: Error, Sendable, Hashable {
   case packed
   /// SQLite can't continue: its message, and the number of records before.
   case failed(reason: String, record: Int64)
+  /// The system refused SQLite memory, or a read: SQLite's message, and the number of records before.
+  case refused(reason: String, record: Int64)
   /// There is no table with this name; the existing ones (the first twenty).
   case tableNotFound(table: String, found: [String])
   /// The file has several tables (the first twenty).
@@ -296,6 +300,7 @@ package enum SQLiteSourceError: Error, Sendable, Hashable {
   func after(_ record: Int64) -> SQLiteSourceError {
     switch self {
     case .failed(let reason, _): .failed(reason: reason, record: record)
+    case .refused(let reason, _): .refused(reason: reason, record: record)
     case .cannotCompute(let reason, _): .cannotCompute(reason: reason, record: record)
     default: self
     }
@@ -309,6 +314,7 @@ extension SQLiteSourceError: CustomStringConvertible {
     case .packed: "a SQLite database can't be read while it is compressed or in an archive; unpack it first"
     case .failed(let reason, let record):
       "after \(record) records, SQLite can't continue: \(reason); check the file by PRAGMA integrity_check"
+    case .refused(let reason, let record): "after \(record) records, the system refused SQLite something: \(reason)"
     case .tableNotFound(let table, let found):
       "the database has no table “\(table)” (\(Self.list(found)))"
     case .severalTables(let found):

@@ -98,7 +98,13 @@ package final class CoreDataWriter {
 
   private func step(_ sql: String, _ arguments: [Value]) throws(WriterError) {
     let statement = try prepared(sql)
-    for (index, value) in arguments.enumerated() { bind(value, to: statement, at: Int32(index + 1)) }
+    for (index, value) in arguments.enumerated() {
+      let code = bind(value, to: statement, at: Int32(index + 1))
+      // It would be written as null.
+      guard code == SQLITE_OK else {
+        throw .database(path: file.path, code: code, reason: String(cString: sqlite3_errstr(code)))
+      }
+    }
     let result = sqlite3_step(statement)
     // Gives the step's own result again, which stays the connection's error.
     sqlite3_reset(statement)
@@ -136,25 +142,23 @@ package final class CoreDataWriter {
     return statement
   }
 
-  private func bind(_ value: Value, to statement: OpaquePointer, at place: Int32) {
+  /// - Returns: SQLite's result code.
+  private func bind(_ value: Value, to statement: OpaquePointer, at place: Int32) -> Int32 {
     switch value {
     case .int(let number): sqlite3_bind_int64(statement, place, number)
     case .double(let number): sqlite3_bind_double(statement, place, number)
     case .string(var text):
       text.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) { bytes in
-          if let start = bytes.baseAddress {
-            _ = sqlite3_bind_text64(
-              statement, place, start, sqlite3_uint64(bytes.count), Self.copied, UInt8(SQLITE_UTF8))
-          } else {
-            _ = sqlite3_bind_text(statement, place, "", 0, nil)
-          }
+          guard let start = bytes.baseAddress else { return sqlite3_bind_text(statement, place, "", 0, nil) }
+          return sqlite3_bind_text64(
+            statement, place, start, sqlite3_uint64(bytes.count), Self.copied, UInt8(SQLITE_UTF8))
         }
       }
     case .data(let data) where data.isEmpty: sqlite3_bind_zeroblob(statement, place, 0)
     case .data(let data):
       data.withUnsafeBytes {
-        _ = sqlite3_bind_blob64(statement, place, $0.baseAddress, sqlite3_uint64($0.count), Self.copied)
+        sqlite3_bind_blob64(statement, place, $0.baseAddress, sqlite3_uint64($0.count), Self.copied)
       }
     default: sqlite3_bind_null(statement, place)
     }

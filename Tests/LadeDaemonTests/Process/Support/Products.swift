@@ -1,12 +1,9 @@
 import Foundation
+import TestSupport
 
 /// Where the programs are that a test runs, and with what environment.
 enum Products {
-  /// The folder of the test bundle that is running, where the build puts programs too; or `$LADE_PRODUCTS`.
-  static let folder: URL = {
-    if let path = ProcessInfo.processInfo.environment["LADE_PRODUCTS"] { return URL(fileURLWithPath: path) }
-    return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-  }()
+  static let folder = BuiltPrograms.folder
 
   static let laded = folder.appendingPathComponent("laded")
   static let ladectl = folder.appendingPathComponent("ladectl")
