@@ -116,6 +116,53 @@ struct MemberRuleTests {
     #expect(reads.count == 2 && reads.contains { $0.hasPrefix("count") }, "\(reads)")
   }
 
+  @Test(
+    "a child's members are counted with those of every level above, read or not, for many owners",
+    arguments: StoreKind.allCases)
+  func levels(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind, model: Self.model)
+    let writer = stack.context()
+    let made = try (0..<30).map { number in
+      let team = try writer.insert("Team")
+      try writer.insert("Player").setValue(team, forKey: "leads")
+      if number % 3 > 0 { try writer.insert("Player").setValue(team, forKey: "team") }
+      return team
+    }
+    try writer.save()
+    let teams = made.map(\.objectID)
+    let parent = stack.context()
+    let middle = ManagedObjectContext(.confinement, parent: parent)
+    let child = ManagedObjectContext(.confinement, parent: middle)
+    for context in [parent, middle, child] { context.retainsRegisteredObjects = true }
+    for (number, id) in teams.enumerated() {
+      // The upper levels add a player to some of the teams, and one level reads the set then.
+      for (place, context) in [parent, middle].enumerated() where number % 4 == place {
+        try context.insert("Player").setValue(context.object(with: id), forKey: "team")
+      }
+      let reader = [parent, middle, child][number % 3]
+      _ = reader.object(with: id).objectIDs(forRelationshipNamed: "players")
+    }
+    for id in teams { try child.insert("Player").setValue(child.object(with: id), forKey: "team") }
+    // Those with a player in the store and another in a context above.
+    let full = teams.indices.filter { $0 % 3 > 0 && $0 % 4 < 2 }
+    do {
+      try child.save()
+      Issue.record("the rule isn't kept")
+    } catch ManagedObjectError.validation(let failures) {
+      #expect(failures.allSatisfy { $0.reason == .tooManyObjects(2) })
+      #expect(Set(failures.compactMap(\.objectID)) == Set(full.map { teams[$0] }))
+    }
+    for player in child.insertedObjects {
+      guard let team = player.objectIDs(forRelationshipNamed: "team").first, full.contains(where: { teams[$0] == team })
+      else { continue }
+      child.delete(player)
+    }
+    for context in [child, middle, parent] { try context.save() }
+    let stored = try stack.context().count(
+      for: FetchRequest<ManagedObject>(entityName: "Player", predicate: FetchPredicate(format: "team != nil")))
+    #expect(stored == 20 + teams.indices.filter { $0 % 4 < 2 }.count + 30 - full.count)
+  }
+
   @Test("two contexts can't exceed it together", arguments: StoreKind.allCases)
   func together(_ kind: StoreKind) throws {
     let scene = try Scene(StackCase(stack: .independent, store: kind))
