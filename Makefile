@@ -35,7 +35,7 @@ TEST = test --skip-build $(TEST_FLAGS)
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan soak faults faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,11 +88,15 @@ test-systemd: ## test the package under a real systemd, in throw-away namespaces
 soak: deb ## run the service under mixed load for MINUTES=10: memory and descriptors must stay flat
 	@Tests/Service/soak $(MINUTES)
 
-faults: faults-sqlite ## let every call fail once and for good, for hours (SAMPLE=50: that many of each kind)
+faults: faults-sqlite faults-daemon ## let every call fail once and for good, for hours (SAMPLE=50: that many of each kind)
 
 faults-sqlite: deps ## the calls of SQLite among them
 	@$(SWIFT) build --product sqlitefaults
 	@.build/debug/sqlitefaults --list | xargs -P $$(nproc) -I WORK .build/debug/sqlitefaults WORK $(if $(SAMPLE),--sample $(SAMPLE))
+
+faults-daemon: deps ## fail every system call of the daemon, and open every state after a loss of power; hours
+	@$(SWIFT) build --build-tests
+	@LADE_FAULTS=all $(SWIFT) $(TEST) --filter 'LadeDaemonTests[.](EveryCall|CrashState)Tests'
 
 fuzz: deps ## fuzz the readers with libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
 	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)

@@ -94,11 +94,11 @@ let package = Package(
     .plugin(
       name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
       path: "Sources/Plugins/ManagedObjectClasses"),
-    layer("Importing", ["LadeTypes", "ManagedObjects", "CoreDataStores", "CArchive", "CSQLite"]),
+    layer("Importing", ["LadeTypes", "ManagedObjects", "CoreDataStores", "CLinux", "CArchive", "CSQLite"]),
     layer("Spool", ["LadeTypes", "StrictYAML", "CLinux", logging]),
     // `make classes` generates the classes from the model.
     layer(
-      "Jobs", ["Spelling", "LadeTypes", "ManagedObjects", "CoreDataStores", "Importing", logging],
+      "Jobs", ["Spelling", "LadeTypes", "ManagedObjects", "CoreDataStores", "CLinux", "Importing", logging],
       exclude: ["Model/Queue.xcdatamodel"]),
     layer("Systemd", ["CSystemd"]),
     layer("ControlAPI", ["Spelling", "LadeTypes"]),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <limits.h>
 #include <locale.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -60,6 +61,44 @@ int lade_birth_time(int directory, const char *name, int64_t *nanoseconds) {
 }
 
 int lade_synchronise_file_system(int fd) { return syncfs(fd) != 0 ? -errno : 0; }
+
+/// Makes the name of a new folder durable: syncs the folder that it is in.
+static int synchronise_parent(char *path) {
+  char *slash = strrchr(path, '/');
+  if (slash && slash != path) *slash = 0;
+  int parent = open(!slash ? "." : slash == path ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (slash && slash != path) *slash = '/';
+  if (parent < 0) return -errno;
+  int answer = fsync(parent) != 0 ? -errno : 0;
+  close(parent);
+  return answer;
+}
+
+int lade_make_folders(const char *path, mode_t mode) {
+  char made[PATH_MAX];
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/') length--;
+  if (length == 0) return -ENOENT;
+  if (length >= sizeof made) return -ENAMETOOLONG;
+  for (size_t end = 1; end <= length; end++) {
+    if (end < length && path[end] != '/') continue;
+    memcpy(made, path, end);
+    made[end] = 0;
+    if (mkdir(made, mode) == 0) {
+      int answer = synchronise_parent(made);
+      if (answer == 0) continue;
+      // Left there, it would be taken for durable the next time.
+      rmdir(made);
+      return answer;
+    }
+    int code = errno;
+    struct stat status;
+    // On a read-only file system mkdir reports EROFS rather than EEXIST.
+    if (stat(made, &status) != 0) return -code;
+    if (!S_ISDIR(status.st_mode)) return -ENOTDIR;
+  }
+  return 0;
+}
 
 int lade_open_place_beneath(int directory, const char *path) { return lade_open_beneath(directory, path, O_PATH); }
 

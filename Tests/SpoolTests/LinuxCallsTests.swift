@@ -30,6 +30,20 @@ struct LinuxCallsTests {
     #expect(lade_is_open_for_writing(-1) == -EBADF)
   }
 
+  @Test("makes folders with those above them, and refuses where something else is")
+  func folders() throws {
+    let spool = try TemporarySpool()
+    try spool.drop("tmp/x")
+    #expect(lade_make_folders(spool.url("tmp/a/b//c/"), 0o750) == 0)
+    #expect(lade_make_folders(spool.url("tmp/a/b/c"), 0o750) == 0)
+    var status = stat()
+    #expect(stat(spool.url("tmp/a/b/c"), &status) == 0)
+    #expect(status.st_mode & S_IFMT == S_IFDIR)
+    #expect(lade_make_folders(spool.url("tmp/x/y"), 0o750) == -ENOTDIR)
+    #expect(lade_make_folders(spool.url("tmp/x"), 0o750) == -ENOTDIR)
+    #expect(lade_make_folders("", 0o750) == -ENOENT)
+  }
+
   @Test("identifies the process at the other end of a Unix socket")
   func peer() throws {
     var pair: [Int32] = [0, 0]

@@ -26,6 +26,10 @@ int lade_is_pseudo_file_system(int fd);
 /// if the name is empty, of the descriptor. -EOPNOTSUPP if the file system doesn't record it.
 int lade_birth_time(int directory, const char *name, int64_t *nanoseconds);
 
+/// Makes a folder with those above it, as `mkdir -p` does, so that it survives a loss of power. Folders that exist stay as they
+/// are; -ENOTDIR if one of them is something else.
+int lade_make_folders(const char *path, mode_t mode);
+
 /// syncfs(2): flushes the file system of a descriptor to disk.
 int lade_synchronise_file_system(int fd);
 

@@ -33,6 +33,8 @@ final class DescriptorShortage: ChannelInboundHandler {
   deinit { if reserve >= 0 { close(reserve) } }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A client that left before it was accepted is nothing to end the server for.
+    if let failure = error as? IOError, failure.errnoCode == ECONNABORTED { return }
     guard let failure = error as? IOError, Self.errors.contains(failure.errnoCode) else {
       return context.fireErrorCaught(error)
     }

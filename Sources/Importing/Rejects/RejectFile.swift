@@ -38,6 +38,8 @@ final class RejectFile {
       guard status.st_size >= length else { throw shortened(to: Int64(status.st_size)) }
       guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
       if length > 0 { try writeClosing() }
+      // What was cut off would come back with a loss of power.
+      guard status.st_size == length || fdatasync(descriptor) == 0 else { throw failure("sync") }
     } else if errno != ENOENT {
       throw failure("look at")
     } else if length > 0 {
@@ -62,7 +64,10 @@ final class RejectFile {
   /// Writes the records added, durably.
   func flush() throws {
     guard !buffer.isEmpty else {
-      if !isClosed, length > 0 { try writeClosing() }
+      if !isClosed, length > 0 {
+        try writeClosing()
+        guard fdatasync(descriptor) == 0 else { throw failure("sync") }
+      }
       return
     }
     if descriptor < 0 { try open() }
@@ -77,6 +82,8 @@ final class RejectFile {
 
   /// Removes the records written past `length`.
   func truncate(to length: Int64) throws {
+    // Those of an attempt that couldn't write them.
+    buffer.removeAll(keepingCapacity: true)
     guard length < self.length else { return }
     guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
     self.length = length

@@ -3,6 +3,7 @@
 // anything in it that could lead elsewhere, and no link is followed. A file that a killed run left under the hidden name is
 // removed by the next run that uses that name.
 
+import CLinux
 import Glibc
 
 /// A file in the making. Belongs to one thread at a time.
@@ -24,7 +25,8 @@ package final class AtomicFile {
     self.folder = folder
     self.name = try Self.checked(name)
     self.hiddenName = hiddenName
-    if mkdir(folder, 0o750) != 0, errno != EEXIST { throw failure("make the folder", folder) }
+    let answer = lade_make_folders(folder, 0o750)
+    guard answer == 0 else { throw .file(path: folder, operation: "make the folder", errno: -answer) }
     directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard directory >= 0 else { throw failure("open the folder", folder) }
     try Self.remove(hiddenName, in: directory, folder)

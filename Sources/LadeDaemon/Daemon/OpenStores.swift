@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import Jobs
@@ -21,11 +22,9 @@ struct OpenStores: Sendable {
     let socketFolder = URL(fileURLWithPath: configuration.socket).deletingLastPathComponent().path
     for path in [configuration.state, configuration.rejects, socketFolder]
     where !FileManager.default.fileExists(atPath: path) {
-      do {
-        try FileManager.default.createDirectory(
-          atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
-      } catch {
-        let trouble = PathDiagnosis(path, SystemFailure(error))
+      let answer = lade_make_folders(path, 0o750)
+      guard answer == 0 else {
+        let trouble = PathDiagnosis(path, SystemFailure(code: -answer))
         throw DaemonError.directory(path: path, reason: trouble.reason, cause: trouble.cause)
       }
     }
@@ -89,6 +88,8 @@ final class InstanceLock: Sendable {
       throw DaemonError.alreadyRunning(directory: directory, pid: pid)
     }
     let text = Array("\(getpid())\n".utf8)
+    // A write that is cut short says nothing of why: there is no room.
+    errno = ENOSPC
     guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
       let code = errno
       close(descriptor)

@@ -2,6 +2,7 @@
 // model with its coordinator, and the old coordinator closes the file after the reads that are under way; later reads
 // through it fail.
 
+import CLinux
 import Foundation
 import Importing
 import Jobs
@@ -85,7 +86,9 @@ final class DataStores: Sendable {
   static func open(_ store: Store, _ logger: Logger, shouldStop: (@Sendable () -> Bool)? = nil) throws {
     let configuration = store.configuration
     let file = URL(fileURLWithPath: configuration.path)
-    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    let folder = file.deletingLastPathComponent().path
+    let answer = lade_make_folders(folder, 0o755)
+    guard answer == 0 else { throw SystemFailure(code: -answer) }
     var description = PersistentStoreDescription.sqlite(at: file)
     description.migration = configuration.migration.options
     description.migration.shouldStop = shouldStop

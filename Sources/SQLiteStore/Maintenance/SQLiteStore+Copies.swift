@@ -44,6 +44,16 @@ extension SQLiteStore {
       throw DatabaseError(resultCode: .SQLITE_BUSY, message: "the copy is in use: its log can't be put into it")
     }
     try plain.close()
+    // SQLite says so even if it couldn't write the change, which the next one who opens the file then takes back.
+    let reopened = try DatabaseQueue(path: url.path)
+    let lasting = try reopened.writeWithoutTransaction { db in
+      _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
+      return try String.fetchOne(db, sql: "PRAGMA journal_mode")
+    }
+    try reopened.close()
+    guard lasting == "delete" else {
+      throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the copy's log couldn't be put into it")
+    }
   }
 
   /// The configuration of a connection that only reads.

@@ -5,6 +5,7 @@
 // The way of an entry: tmp/x.csv (written by a submitter) → incoming/gtfs/x.csv → active/17-x.csv → done/17-x.csv
 //                                                            └─ refused → corrupt/x.csv and corrupt/x.csv.reason
 
+import CLinux
 import Dispatch
 import Glibc
 import Synchronization
@@ -102,19 +103,10 @@ package final class SpoolDirectories: Sendable {
     return handle
   }
 
-  /// Like `mkdir -p`. Doesn't change a directory that exists.
+  /// Like `mkdir -p`, and durable. Doesn't change a directory that exists.
   private static func makePath(_ path: String) throws {
-    var made = path.hasPrefix("/") ? "/" : ""
-    for component in path.split(separator: "/") {
-      made += component
-      if mkdir(made, 0o755) != 0, errno != EEXIST {
-        let code = errno
-        var status = stat()
-        // On a read-only file system mkdir reports EROFS rather than EEXIST.
-        guard stat(made, &status) == 0 else { throw SpoolError.system(call: "mkdir", path: made, code: code) }
-      }
-      made += "/"
-    }
+    let answer = lade_make_folders(path, 0o755)
+    guard answer == 0 else { throw SpoolError.system(call: "mkdir", path: path, code: -answer) }
   }
 
   /// Runs work on the file system on the spool's own queue.

@@ -15,9 +15,17 @@ struct IncomingEvent: Sendable {
   var isOverflow: Bool { has(Int32(bitPattern: UInt32(IN_Q_OVERFLOW))) }
 }
 
+extension IncomingEvent {
+  /// What stands for events that couldn't be read: a scan makes up for them.
+  static var overflow: IncomingEvent { IncomingEvent(watch: -1, mask: UInt32(IN_Q_OVERFLOW), name: nil) }
+}
+
 /// An inotify instance with a thread that waits for its events and then does on the executor what follows from them: a
 /// dispatch source would wake up two threads for each event. Confined to the executor's queue.
 final class IncomingWatcher {
+  /// How long events are left alone that couldn't be read. Milliseconds.
+  private static let pause: Int32 = 1000
+
   private let number: Int32
   /// The thread ends when this is closed.
   private let end: OwnedDescriptor
@@ -50,7 +58,17 @@ final class IncomingWatcher {
         // Interrupted, or without memory for a moment.
         guard poll(&awaited, 2, -1) > 0 else { continue }
         if awaited[1].revents != 0 { return }
-        executor.run { handler(IncomingWatcher.read(number)) }
+        var isFailing = false
+        executor.run {
+          do throws(SpoolError) {
+            handler(try IncomingWatcher.read(number))
+          } catch {
+            isFailing = true
+            handler([.overflow])
+          }
+        }
+        // The events are still there, and would be asked for again at once and without end.
+        if isFailing, poll(&awaited[1], 1, IncomingWatcher.pause) > 0 { return }
       }
     }
   }
@@ -106,19 +124,26 @@ final class IncomingWatcher {
   func readNow() -> [IncomingEvent] {
     var events = [IncomingEvent]()
     while true {
-      let more = IncomingWatcher.read(number)
-      if more.isEmpty { return events }
-      events += more
+      do throws(SpoolError) {
+        let more = try IncomingWatcher.read(number)
+        if more.isEmpty { return events }
+        events += more
+      } catch {
+        // They are still there: the thread that waits for them reports it.
+        return events
+      }
       // A scan finds what a flood of events names; the remaining events call the handler.
       if events.count > PendingEntries.limit { return events }
     }
   }
 
   /// One read: remaining events call the handler again.
-  private static func read(_ number: Int32) -> [IncomingEvent] {
+  private static func read(_ number: Int32) throws(SpoolError) -> [IncomingEvent] {
     var events = [IncomingEvent]()
+    var code: Int32 = 0
     withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 8) { buffer in
       let count = Glibc.read(number, buffer.baseAddress, buffer.count)
+      if count < 0, errno != EAGAIN, errno != EINTR { code = errno }
       var offset = 0
       let header = MemoryLayout<inotify_event>.size
       while offset + header <= count {
@@ -131,6 +156,7 @@ final class IncomingWatcher {
         offset += header + Int(event.len)
       }
     }
+    guard code == 0 else { throw SpoolError.system(call: "read", path: "inotify", code: code) }
     return events
   }
 }

@@ -74,6 +74,9 @@ final class DaemonProcess: Sendable {
     for await _ in growth.changes where try log.contains(words) { return }
   }
 
+  /// How it has ended; nil while it runs.
+  var ending: ChildProcess.Ending? { child.ending.current }
+
   /// Waits until it has ended.
   func ended() async throws -> ChildProcess.Ending { try await child.ending.value() }
 

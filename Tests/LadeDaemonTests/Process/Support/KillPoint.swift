@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
-import TestSupport
 
 /// Where a daemon is to be killed: at a change of its store or its reject files, by a library that is preloaded into it
 /// (`Tests/KillPoint/killpoint.c`). Unlike a kill after some time, this one hits what it is meant to on any machine.
 final class KillPoint {
-  private static let library = Result { try compiled() }
+  private static let library = Result { try PreloadedLibrary.compiled("KillPoint/killpoint.c") }
 
   /// For ``DaemonFolder/launch(_:)``.
   let environment: [String: String]
@@ -22,11 +21,9 @@ final class KillPoint {
     in folder: DaemonFolder, watch: String = "/main.sqlite:/rejects/", holding: String? = nil, locks: Bool = false
   ) throws {
     let path = try folder.write(Data(count: 16), to: "kill-point")
-    let preloaded = [ProcessInfo.processInfo.environment["LD_PRELOAD"], try Self.library.get()].compactMap { $0 }
     hold = folder.file("kill-point-hold")
     var environment = [
-      "LD_PRELOAD": preloaded.joined(separator: ":"), "KILL_POINT": path,
-      "KILL_WATCH": watch,
+      "LD_PRELOAD": PreloadedLibrary.variable(try Self.library.get()), "KILL_POINT": path, "KILL_WATCH": watch,
     ]
     if let holding {
       guard mkfifo(hold, 0o600) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
@@ -57,21 +54,5 @@ final class KillPoint {
     try file.seek(toOffset: 0)
     guard let bytes = try file.read(upToCount: 8), bytes.count == 8 else { throw POSIXError(.EIO) }
     return Int(bytes.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
-  }
-
-  private static func compiled() throws -> String {
-    guard let compiler = ["cc", "gcc", "clang"].lazy.compactMap(Products.system).first else {
-      throw ProgramFailure(program: "cc", arguments: [], what: "it isn't installed: run make deps", error: "")
-    }
-    let source = Products.package.appendingPathComponent("Tests/KillPoint/killpoint.c").path
-    // Beside the programs that it is for, under a name of its own until it is whole: other test runs may want it, too.
-    let library = Products.folder.appendingPathComponent("killpoint.so").path
-    let made = library + ".\(getpid())"
-    let run = try ProgramOutput.now(
-      compiler, ["-shared", "-fPIC", "-O1", "-o", made, source, "-ldl"], environment: Products.environment([:]))
-    guard run.status == 0, rename(made, library) == 0 else {
-      throw ProgramFailure(program: "cc", arguments: [source], what: "status \(run.status)", error: run.error)
-    }
-    return library
   }
 }

@@ -81,6 +81,8 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
     guard let name = try folder.backups().last(where: { $0.job == job.id && $0.time >= earliest }) else { return nil }
     // It makes no new workspace, which would remove the one in which it was killed.
     try JobWorkspace.removeAbandoned(in: folder.url)
+    // It was killed, or failed, before its name was durable.
+    try JobWorkspace.synchronise(folder.url)
     return Made(name: name)
   }
 

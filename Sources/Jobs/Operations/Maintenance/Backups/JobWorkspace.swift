@@ -3,6 +3,7 @@
 // process ends. A job that begins removes every folder without a lock: what its own earlier attempt left, and what any job
 // left that was killed and never ran again.
 
+import CLinux
 import Foundation
 import Glibc
 
@@ -17,14 +18,8 @@ final class JobWorkspace {
   init(job: Int64, in parent: URL) throws {
     self.parent = parent
     folder = parent.appendingPathComponent(".job-\(job).tmp")
-    do {
-      try FileManager.default.createDirectory(
-        at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
-    } catch {
-      throw JobFailure(
-        code: "file", message: "the folder \(parent.path) can't be made: \(error.localizedDescription)",
-        isRetryable: true)
-    }
+    let answer = lade_make_folders(parent.path, 0o750)
+    guard answer == 0 else { throw JobFailure(errno: -answer, parent.path) }
     try Self.removeAbandoned(in: parent)
     descriptor = try Self.make(folder)
   }
