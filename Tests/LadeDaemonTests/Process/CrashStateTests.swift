@@ -40,7 +40,9 @@ struct CrashStateTests {
     } else {
       for number in 0..<Self.sample {
         let choices = CrashDisk.Choice.allCases
-        states.append((Int.random(in: 0...disk.count, using: &random), choices[number % choices.count]))
+        // The first is the end, with nothing but what is sure to be there.
+        let cut = number == 0 ? disk.count : Int.random(in: 0...disk.count, using: &random)
+        states.append((cut, choices[number % choices.count]))
       }
     }
     for (cut, choice) in states {
