@@ -403,6 +403,8 @@ extension MigrationManager {
   /// Saves the new objects and releases all objects. Objects have no relationships yet when they are first saved.
   private func flush(checking check: Check) throws {
     if let cancellation { throw cancellation }
+    // What couldn't be read of an old object would be missing in the new one.
+    try sourceContext.throwDeferredError()
     switch check {
     case .everything: try destinationContext.save()
     case .nothing: try destinationContext.saveValidated()
@@ -432,6 +434,7 @@ extension MigrationManager {
           _ = object.value(forKey: relationship.name)
         }
         object.validate(into: &failures)
+        try destinationContext.throwDeferredError()
         if index % batchSize == batchSize - 1 { destinationContext.reset() }
       }
       destinationContext.reset()
