@@ -12,11 +12,13 @@ package struct Status: Codable, Sendable, Hashable {
   package var stores: [StoreStatus]
   /// The spool's path.
   package var spool: String
+  /// The recipes whose files are expected, and whether these come; nil from a daemon that expects nothing.
+  package var recipes: [RecipeFreshness]?
 
   /// The daemon's state at one moment.
   package init(
     version: String, pid: Int32, startedAt: Date, lanes: [LaneStatus], counts: [JobState: Int],
-    stores: [StoreStatus], spool: String
+    stores: [StoreStatus], spool: String, recipes: [RecipeFreshness]? = nil
   ) {
     self.version = version
     self.pid = pid
@@ -25,12 +27,13 @@ package struct Status: Codable, Sendable, Hashable {
     self.counts = Dictionary(uniqueKeysWithValues: counts.map { ($0.rawValue, $1) })
     self.stores = stores
     self.spool = spool
+    self.recipes = recipes
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case version, pid
     case startedAt = "started_at"
-    case lanes, counts, stores, spool
+    case lanes, counts, stores, spool, recipes
   }
 }
 
@@ -159,7 +162,7 @@ package struct Health: Codable, Sendable, Hashable {
   package var version: String
   /// What is wrong, in words; nil where nothing is.
   package var output: String?
-  /// What was looked at: `main_queue`, `lane:import`, `queue_store`. The draft has a list for each, here of one.
+  /// What was looked at: `main_queue`, `lane:import`, `queue_store`, `recipe:people`. The draft has a list for each, here of one.
   package var checks: [String: [Check]]
 
   /// The same with another check.
@@ -184,7 +187,9 @@ package struct Health: Codable, Sendable, Hashable {
   /// A name as a key that programs can write without quotes.
   private static func key(of name: String) -> String {
     let words = name.hasPrefix("the ") ? name.dropFirst("the ".count) : name[...]
-    if words.hasPrefix("lane ") { return "lane:" + words.dropFirst("lane ".count) }
+    for kind in ["lane", "recipe"] where words.hasPrefix(kind + " ") {
+      return kind + ":" + words.dropFirst(kind.count + 1)
+    }
     return String(words).replacing("'s ", with: "_").replacing(" ", with: "_")
   }
 

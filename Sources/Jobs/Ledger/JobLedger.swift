@@ -16,6 +16,8 @@ protocol LedgerObserver: AnyObject, Sendable {
   /// The names of the current lanes. They change on the ledger's queue only.
   var lanesNow: [String] { get }
   func hasLane(_ name: String) -> Bool
+  /// The recipes whose completed imports are noted. They change on the ledger's queue only.
+  var watchedRecipes: Set<String> { get }
   /// A turn is about to change a job that is available.
   /// - Returns: whether its operation has begun, and only its claim isn't written yet.
   func ledgerWillChange(_ id: Int64, in lane: String) -> Bool

@@ -53,6 +53,9 @@ final class LedgerTurn {
     throw JobQueueError.unknownLane(lane, known: observer.lanesNow)
   }
 
+  /// Whether completed imports of a recipe are noted.
+  func isWatched(_ recipe: String) -> Bool { observer?.watchedRecipes.contains(recipe) ?? false }
+
   /// The job of that number.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
   func job(_ id: Int64) throws -> JobRecord {

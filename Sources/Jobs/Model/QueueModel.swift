@@ -18,6 +18,7 @@ extension QueueModel {
   package static let batch = "JobBatch"
   package static let lane = "LaneSetting"
   package static let schedule = "JobSchedule"
+  package static let recipeRun = "RecipeRun"
 }
 
 /// A word of the vocabulary, which an attribute holds by its name.

@@ -61,3 +61,15 @@ package final class ScheduleRecord: ManagedObject {
     var name: String { rawValue }
   }
 }
+
+/// A completed import of a watched recipe. See ``RecipeRun`` for what the properties mean.
+package final class RecipeRunRecord: ManagedObject {
+  package override class var validatesValues: Bool { false }
+
+  /// The names of the attributes that requests search by.
+  enum Key: String, CaseIterable {
+    case recipe, endedAt
+
+    var name: String { rawValue }
+  }
+}

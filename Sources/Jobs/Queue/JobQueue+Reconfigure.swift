@@ -12,15 +12,19 @@ package struct JobQueueConfiguration: Sendable {
   package var schedules: [JobSchedule]
   package var retention: JobRetention
   package var backoff: Backoff
+  /// The recipes whose completed imports are noted: see ``JobQueue/recipeRuns()``.
+  package var watchedRecipes: Set<String>
 
   /// A complete configuration: lanes and schedules that it doesn't name are removed.
   package init(
-    lanes: [LaneConfiguration], schedules: [JobSchedule], retention: JobRetention, backoff: Backoff
+    lanes: [LaneConfiguration], schedules: [JobSchedule], retention: JobRetention, backoff: Backoff,
+    watchedRecipes: Set<String> = []
   ) {
     self.lanes = lanes
     self.schedules = schedules
     self.retention = retention
     self.backoff = backoff
+    self.watchedRecipes = watchedRecipes
   }
 }
 
@@ -43,8 +47,10 @@ extension JobQueue {
       let newCounts = before == Set(lanes.keys) ? nil : try self.ledger.count(lanes: Array(lanes.keys))
       let controls = try self.changedControls(lanes)
       try self.ledger.beginSchedules(new.schedules)
+      try self.ledger.beginRuns(of: new.watchedRecipes)
 
-      self.state.reconfigure(lanes, controls: controls, counts: newCounts, retention: new.retention)
+      self.state.reconfigure(
+        lanes, controls: controls, counts: newCounts, retention: new.retention, watchedRecipes: new.watchedRecipes)
       self.ledger.backoff.withLock { $0 = new.backoff }
       self.scheduleRunner.replace(by: new.schedules)
       committed()

@@ -197,6 +197,8 @@ extension JobQueue: LedgerObserver {
 
   func hasLane(_ name: String) -> Bool { state.lane(name) != nil }
 
+  var watchedRecipes: Set<String> { state.watchedRecipes }
+
   func ledgerWillChange(_ id: Int64, in lane: String) -> Bool { state.willChange(id, in: lane) }
 
   /// The next job is claimed in the transaction that ends the one before, so that a job costs one and not two.
@@ -348,6 +350,7 @@ extension LedgerTurn {
       job.failureCode = nil
       job.note = note
       try apply(.succeeded, to: job, reason: note ?? "done", by: nil)
+      try noteRun(of: job)
     case .cancelled: try apply(.cancelled, to: job, reason: job.cancelReason, by: nil)
     case .interrupted:
       let reason = job.isCancelRequested ? job.cancelReason : "the daemon stopped"

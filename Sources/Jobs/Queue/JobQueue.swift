@@ -34,12 +34,14 @@ package final class JobQueue: Sendable {
   /// A queue over the store of `coordinator`, whose model is ``QueueModel``. Nothing runs before ``start()``.
   ///
   /// The store must be opened so that a save is safe from a loss of power when it returns, for so is then a submission.
-  /// - Parameter random: numbers from 0 up to 1 that spread the retries.
+  /// - Parameters:
+  ///   - watchedRecipes: the recipes whose completed imports are noted: see ``recipeRuns()``.
+  ///   - random: numbers from 0 up to 1 that spread the retries.
   /// - Throws: ``JobQueueError/invalidLanes(_:)``.
   package init(
     coordinator: PersistentStoreCoordinator, lanes: [LaneConfiguration], operations: OperationCatalogue,
     environment: JobEnvironment, retention: JobRetention = JobRetention(),
-    schedules: [JobSchedule] = [],
+    schedules: [JobSchedule] = [], watchedRecipes: Set<String> = [],
     backoff: Backoff = Backoff(), clock: JobClock = .system,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
   ) throws(JobQueueError) {
@@ -56,7 +58,7 @@ package final class JobQueue: Sendable {
     scheduleRunner = ScheduleRunner(
       schedules, ledger: ledger, clock: clock, queue: environment.queueIdentifier, logger: logger)
     hub = JobEventHub()
-    state = QueueState(lanes: lanes, retention: retention, hub: hub)
+    state = QueueState(lanes: lanes, retention: retention, watchedRecipes: watchedRecipes, hub: hub)
     ledger.observe(self)
   }
 
@@ -76,6 +78,10 @@ package final class JobQueue: Sendable {
   /// What happens to jobs from now on: every transition and all progress. A slow listener gets only the
   /// newest of each job, and of no more than `capacity` jobs. The stream ends when the queue has been drained.
   package func events(capacity: Int = 4096) -> AsyncStream<Job> { hub.stream(capacity: capacity) }
+
+  /// The latest completed imports of each watched recipe, oldest first: up to eight, or since when a recipe is watched that has
+  /// none yet. They are noted in the transactions that complete the jobs, and stay when these are removed.
+  package func recipeRuns() async throws -> [RecipeRun] { try await ledger.recipeRuns() }
 }
 
 // MARK: The start, and what is due
@@ -88,6 +94,7 @@ extension JobQueue {
       guard !self.state.isStarted else { throw JobQueueError.startedBefore }
       try self.check(self.scheduleRunner.schedules, lanes: self.lanesNow)
       try self.scheduleRunner.begin(for: self)
+      try self.ledger.beginRuns(of: self.state.watchedRecipes)
       let counts = try self.loadCounts()
       try self.loadLanes()
       let rescued = try self.ledger.rescue()

@@ -21,6 +21,8 @@ final class QueueState: Sendable {
     /// Lanes in which something may be available.
     var lanesWithWork: Set<String> = []
     var retention: JobRetention
+    /// The recipes whose completed imports are noted.
+    var watchedRecipes: Set<String>
     /// Who works on which data store.
     var use = StoreUse()
     /// Whether a request to write the claims of those that have begun without one is in line.
@@ -39,11 +41,14 @@ final class QueueState: Sendable {
   private let hub: JobEventHub
   private let content: Mutex<Content>
 
-  init(lanes: [String: LaneConfiguration], retention: JobRetention, hub: JobEventHub) {
+  init(
+    lanes: [String: LaneConfiguration], retention: JobRetention, watchedRecipes: Set<String> = [], hub: JobEventHub
+  ) {
     self.hub = hub
     content = Mutex(
       Content(
-        queues: lanes.mapValues { LaneQueue($0) }, lanes: lanes.mapValues { LaneControl($0) }, retention: retention))
+        queues: lanes.mapValues { LaneQueue($0) }, lanes: lanes.mapValues { LaneControl($0) }, retention: retention,
+        watchedRecipes: watchedRecipes))
   }
 
   // MARK: Start and end
@@ -84,6 +89,8 @@ final class QueueState: Sendable {
   /// What governs each lane.
   var controls: [String: LaneControl] { content.withLock(\.lanes) }
   var retention: JobRetention { content.withLock(\.retention) }
+  /// The recipes whose completed imports are noted.
+  var watchedRecipes: Set<String> { content.withLock(\.watchedRecipes) }
 
   func lane(_ name: String) -> LaneQueue? { content.withLock { $0.queues[name] } }
 
@@ -104,7 +111,8 @@ final class QueueState: Sendable {
   ///   - controls: of those that are new or changed.
   ///   - counts: nil if the lanes have the same names as before.
   func reconfigure(
-    _ lanes: [String: LaneConfiguration], controls: [String: LaneControl], counts: JobCounts?, retention: JobRetention
+    _ lanes: [String: LaneConfiguration], controls: [String: LaneControl], counts: JobCounts?, retention: JobRetention,
+    watchedRecipes: Set<String> = []
   ) {
     content.withLock { content in
       if let counts { content.counts = counts }
@@ -119,6 +127,7 @@ final class QueueState: Sendable {
       content.queues = lanes.mapValues { [queues = content.queues] in queues[$0.name] ?? LaneQueue($0) }
       content.lanesWithWork = Set(lanes.keys)
       content.retention = retention
+      content.watchedRecipes = watchedRecipes
     }
   }
 

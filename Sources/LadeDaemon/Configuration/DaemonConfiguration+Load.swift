@@ -58,11 +58,11 @@ extension DaemonConfiguration {
       }
     }
     names.lanes = readLanes(section[.lanes])
+    timeZone = section[.timeZone]?.timeZone() ?? timeZone
     let recipeEntries = section[.recipes]?.entries(of: "a mapping of names to recipes") ?? []
     for entry in recipeEntries {
-      if let recipe = RecipeConfiguration(entry, names: names) { recipes.append(recipe) }
+      if let recipe = RecipeConfiguration(entry, names: names, timeZone: timeZone) { recipes.append(recipe) }
     }
-    timeZone = section[.timeZone]?.timeZone() ?? timeZone
     let surroundings = ScheduleConfiguration.Surroundings(
       names: names, recipes: recipeEntries.map(\.name), folder: folder, allowedFolders: allowedFolders,
       timeZone: timeZone)

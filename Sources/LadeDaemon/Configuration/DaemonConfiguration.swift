@@ -64,5 +64,7 @@ extension DaemonConfiguration {
   package func store(named name: String) -> StoreConfiguration? { stores.first { $0.name == name } }
   package func lane(named name: String) -> LaneConfiguration? { lanes.first { $0.name == name } }
   package func recipe(named name: String) -> RecipeConfiguration? { recipes.first { $0.name == name } }
+  /// The recipes whose files are expected.
+  package var watchedRecipes: Set<String> { Set(recipes.filter { $0.expectation != nil }.map(\.name)) }
   package func schedule(named name: String) -> ScheduleConfiguration? { schedules.first { $0.name == name } }
 }

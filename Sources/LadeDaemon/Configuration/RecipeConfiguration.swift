@@ -1,4 +1,5 @@
 package import Importing
+import Jobs
 
 /// What is done with files of the hot folder that has the recipe's name.
 package struct RecipeConfiguration: Sendable, Equatable {
@@ -14,6 +15,8 @@ package struct RecipeConfiguration: Sendable, Equatable {
   package var maxAttempts = 5
   /// How the file is read and its records are imported.
   package var options = ImportOptions()
+  /// When its files are to come, and with how much; nil where nothing is expected.
+  package var expectation: RecipeExpectation?
 
   package init(name: String, store: String, entity: String) {
     self.name = name
@@ -24,7 +27,7 @@ package struct RecipeConfiguration: Sendable, Equatable {
 
 extension RecipeConfiguration {
   enum Key: String, CaseIterable {
-    case store, entity, mode, lane, priority
+    case store, entity, mode, lane, priority, expect
     case maxAttempts = "max_attempts"
   }
 
@@ -35,7 +38,8 @@ extension RecipeConfiguration {
   }
 
   /// Nil with a problem reported.
-  init?(_ entry: YAMLValue.Entry, names: Names) {
+  /// - Parameter timeZone: of calendar expressions that name none.
+  init?(_ entry: YAMLValue.Entry, names: Names, timeZone: CalendarZone) {
     let isNamedWell = entry.isNamedWell
     guard let section = YAMLSection<Key>(entry.value, alongside: ImportOptionKey.allCases.map(\.rawValue)) else {
       return nil
@@ -50,6 +54,7 @@ extension RecipeConfiguration {
     }
     if let priority = section[.priority]?.integer(JobSubmission.priorityRange) { recipe.priority = priority }
     if let attempts = section[.maxAttempts]?.integer(JobSubmission.attemptsRange) { recipe.maxAttempts = attempts }
+    recipe.expectation = section[.expect].flatMap { RecipeExpectation($0, in: timeZone) }
     recipe.options.mode = section[.mode]?.word(of: ImportMode.self)
     recipe.options.read(YAMLSection<ImportOptionKey>(section, partOf: entry.value))
     guard isNamedWell, store != nil, entity != nil else { return nil }

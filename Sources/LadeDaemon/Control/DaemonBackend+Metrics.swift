@@ -28,7 +28,8 @@ extension DaemonBackend {
           "lade_main_queue_wait_seconds",
           "How long the main queue let others wait while jobs moved, since this daemon's start.",
           meters.mainQueue.waits)
-      ] + meters.mainContexts.families + Self.spool(intake.status) + kept.families + sizes.families + process
+      ] + meters.mainContexts.families + Self.spool(intake.status) + freshness.families + kept.families + sizes.families
+      + process
   }
 
   private static func jobs(_ counts: JobCounts) -> MetricFamily {
@@ -90,7 +91,7 @@ extension DaemonBackend {
     ]
   }
 
-  func health() async -> Health { await meters.health.check() }
+  func health() async -> Health { freshness.adding(to: await meters.health.check()) }
 
   func readiness() async -> Health { readiness.now }
 }

@@ -17,6 +17,7 @@ struct DaemonBackend: ControlBackend {
   let stores: DataStores
   let directories: SpoolDirectories
   let intake: SpoolIntake
+  let freshness: FreshnessMonitor
   let meters: Meters
   let standing: StandingQueries
   let lateHandOvers: LateHandOvers
@@ -39,7 +40,7 @@ struct DaemonBackend: ControlBackend {
           name: store.configuration.name, path: store.configuration.path,
           entities: store.entities.sorted(), mainContext: mainContexts[store.configuration.name])
       },
-      spool: configuration.spool)
+      spool: configuration.spool, recipes: freshness.freshness)
   }
 
   func jobEvents() -> AsyncStream<Job> {

@@ -53,7 +53,8 @@ extension JobQueueConfiguration {
   init(_ configuration: DaemonConfiguration, _ schedules: [JobSchedule]) {
     self.init(
       lanes: configuration.lanes, schedules: schedules,
-      retention: JobRetention(configuration.keep), backoff: Backoff(configuration.retry))
+      retention: JobRetention(configuration.keep), backoff: Backoff(configuration.retry),
+      watchedRecipes: configuration.watchedRecipes)
   }
 }
 

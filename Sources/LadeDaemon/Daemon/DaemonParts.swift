@@ -28,6 +28,7 @@ final class DaemonParts: Sendable {
   let status: StatusService
   let requests = RequestMeter()
   private let upkeep: Upkeep
+  private let freshness: FreshnessMonitor
   private let open: OpenStores
   private let queue: JobQueue
   private let events: DaemonJobEvents
@@ -51,8 +52,10 @@ final class DaemonParts: Sendable {
       startedAt: startedAt, logger: logger)
     upkeep = Upkeep(
       queue: queue, stores: open.stores, queueCoordinator: open.queueCoordinator, logger: logger)
+    let freshness = FreshnessMonitor(current: current, queue: queue, logger: logger)
+    self.freshness = freshness
     let events = DaemonJobEvents(
-      upkeep: upkeep, bridge: bridge,
+      upkeep: upkeep, freshness: freshness, bridge: bridge,
       files: ScheduledFiles(current: current, directories: open.directories, queue: queue),
       stores: open.stores, operations: operations, rejects: configuration.rejects, startedAt: startedAt)
     queue.delegate = events
@@ -60,10 +63,11 @@ final class DaemonParts: Sendable {
       directories: open.directories, settings: try configuration.spoolSettings(), delegate: bridge, logger: logger)
     status = StatusService(queue: queue, logger: logger)
     reloader = Reloader(
-      loaded, current, queue: queue, intake: intake, level: level, status: status, logger: logger)
+      loaded, current, queue: queue, intake: intake, level: level, status: status, freshness: freshness,
+      logger: logger)
     backend = DaemonBackend(
       current: current, loaded: loaded, reloader: reloader, service: status, queue: queue, stores: open.stores,
-      directories: open.directories, intake: intake,
+      directories: open.directories, intake: intake, freshness: freshness,
       meters: Meters(
         log: log, ended: events.ended, mainQueue: MainQueueMeter(queue: queue), jobs: events.jobs,
         mainContexts: MainContexts(stores: open.stores, queue: StoreMainContext(queue.mainContext)),
@@ -90,7 +94,7 @@ final class DaemonParts: Sendable {
     [WatchdogService(queue: queue, logger: logger)] + servers + [
       QueueService(queue: queue, current: backend.current, logger: logger), SpoolService(intake: intake), status,
       FileRetentionService(directories: open.directories, current: backend.current, logger: logger),
-      backend.meters.mainQueue, upkeep, backend.readiness,
+      backend.meters.mainQueue, upkeep, freshness, backend.readiness,
     ]
   }
 
@@ -133,7 +137,8 @@ final class DaemonParts: Sendable {
       return try JobQueue(
         coordinator: open.queueCoordinator, lanes: configuration.lanes,
         operations: operations, environment: environment, retention: JobRetention(configuration.keep),
-        schedules: schedules, backoff: Backoff(configuration.retry), logger: logger)
+        schedules: schedules, watchedRecipes: configuration.watchedRecipes, backoff: Backoff(configuration.retry),
+        logger: logger)
     } catch {
       // Nothing but the configured lanes can be wrong yet.
       throw DaemonError.configuration("\(error)")
@@ -147,6 +152,7 @@ final class DaemonJobEvents: JobQueueDelegate {
   let jobs: JobMeter
   let standing = StandingQueries()
   private let upkeep: Upkeep
+  private let freshness: FreshnessMonitor
   private let bridge: SpoolBridge
   private let files: ScheduledFiles
   private let stores: DataStores
@@ -154,11 +160,13 @@ final class DaemonJobEvents: JobQueueDelegate {
   private let rejects: String
 
   init(
-    upkeep: Upkeep, bridge: SpoolBridge, files: ScheduledFiles, stores: DataStores, operations: OperationCatalogue,
+    upkeep: Upkeep, freshness: FreshnessMonitor, bridge: SpoolBridge, files: ScheduledFiles, stores: DataStores,
+    operations: OperationCatalogue,
     rejects: String,
     startedAt: Date
   ) {
     self.upkeep = upkeep
+    self.freshness = freshness
     self.bridge = bridge
     self.files = files
     self.stores = stores
@@ -171,6 +179,7 @@ final class DaemonJobEvents: JobQueueDelegate {
   func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws {
     ended.note(job)
     upkeep.noteWork()
+    freshness.note(job)
     if operations.replacesContent(job.kind), let store = job.store {
       standing.end(of: store)
       await stores[store]?.main.reset()

@@ -19,6 +19,7 @@ actor Reloader {
   private let intake: SpoolIntake
   private let level: LiveLogLevel
   private let status: StatusService
+  private let freshness: FreshnessMonitor
   private let logger: Logger
   /// Models are read there.
   private let reading = DispatchQueue(label: "laded.configuration", qos: .utility)
@@ -38,7 +39,7 @@ actor Reloader {
   /// - Parameter loaded: what the daemon was started with.
   init(
     _ loaded: LoadedConfiguration, _ current: CurrentConfiguration, queue: JobQueue, intake: SpoolIntake,
-    level: LiveLogLevel, status: StatusService, logger: Logger
+    level: LiveLogLevel, status: StatusService, freshness: FreshnessMonitor, logger: Logger
   ) {
     self.loaded = loaded
     self.current = current
@@ -46,6 +47,7 @@ actor Reloader {
     self.intake = intake
     self.level = level
     self.status = status
+    self.freshness = freshness
     self.logger = logger
   }
 
@@ -109,6 +111,7 @@ actor Reloader {
       throw ControlError.badConfiguration(error.description.split(separator: "\n").map { "\(path): \($0)" })
     }
     await intake.reconfigure(settings)
+    freshness.look()
     for sentence in advice { logger.warning("configuration: \(sentence)") }
     var reload = next.reload
     reload.warnings = advice

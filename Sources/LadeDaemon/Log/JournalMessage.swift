@@ -20,6 +20,10 @@ enum JournalMessage: String, CaseIterable {
   case jobDiscarded = "job-discarded"
   case jobCancelled = "job-cancelled"
   case jobRescued = "job-rescued"
+  case recipeFresh = "recipe-fresh"
+  case recipeAnomalous = "recipe-anomalous"
+  case recipeLate = "recipe-late"
+  case recipeStale = "recipe-stale"
 
   /// The metadata's key for the event of a line.
   static let key = JobLogEvent.key
@@ -43,6 +47,10 @@ enum JournalMessage: String, CaseIterable {
     case .jobDiscarded: "a0c3f8d3ec2648769d235c902b8cd6b6"
     case .jobCancelled: "2be7779cf8fa44ffabacb1f05f928d14"
     case .jobRescued: "c90d284fd20e4baf9527bb0126b55676"
+    case .recipeFresh: "0ba841d7e42e48d885450e0f83eeb339"
+    case .recipeAnomalous: "e5bb2a362170466688140101f0225c85"
+    case .recipeLate: "0211d18b40474e71ae9e4083f32e28cc"
+    case .recipeStale: "63558ca899f24da38c3484ba3ac63f2a"
     }
   }
 

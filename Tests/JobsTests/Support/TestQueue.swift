@@ -87,7 +87,8 @@ final class TestHouse: Sendable {
     _ kinds: [String: ScriptedOperation.Script] = [:],
     exclusive: [String: ScriptedOperation.Script] = [:],
     lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], delegate: TestDelegate = TestDelegate(),
-    retention: JobRetention = .init(), schedules: [JobSchedule] = [], niceness: Int32 = 0,
+    retention: JobRetention = .init(), schedules: [JobSchedule] = [],
+    watchedRecipes: Set<String> = [], niceness: Int32 = 0,
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   ) throws -> JobQueue {
     var catalogue = OperationCatalogue()
@@ -103,7 +104,7 @@ final class TestHouse: Sendable {
     environment.niceness = niceness
     let queue = try JobQueue(
       coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, retention: retention,
-      schedules: schedules, backoff: Backoff(first: 10, longest: 60, spread: 0.5),
+      schedules: schedules, watchedRecipes: watchedRecipes, backoff: Backoff(first: 10, longest: 60, spread: 0.5),
       clock: clock.clock,
       random: {
         // The directory and the delegate stay for as long as the queue does.

@@ -24,6 +24,7 @@ package enum QueueModel {
     "JobBatch": BatchRecord.self,
     "LaneSetting": LaneRecord.self,
     "JobSchedule": ScheduleRecord.self,
+    "RecipeRun": RecipeRunRecord.self,
   ]
 
   /// The slots of the accessors that stand in extensions of classes written by hand.
@@ -79,6 +80,9 @@ package enum QueueModel {
         .attribute(.string), .attribute(.string), .attribute(.date), .attribute(.date), .attribute(.string),
         .attribute(.string),
       ]),
+    "RecipeRun": ClassLayout(
+      propertyNames: ["recipe", "endedAt", "job", "records"],
+      propertyTypes: [.attribute(.string), .attribute(.date), .attribute(.integer64), .attribute(.integer64)]),
   ]
 
   private static let xml = #"""
@@ -399,6 +403,33 @@ package enum QueueModel {
                 <constraint value="name"/>
             </uniquenessConstraint>
         </uniquenessConstraints>
+        <userInfo>
+            <entry key="accessLevel" value="package"/>
+        </userInfo>
+    </entity>
+    <entity name="RecipeRun" representedClassName="RecipeRunRecord" codeGenerationType="category">
+        <attribute name="recipe" attributeType="String">
+            <userInfo>
+                <entry key="accessorDefault" value="&quot;&quot;"/>
+                <entry key="documentation" value="The recipe&#x27;s name in the configuration."/>
+            </userInfo>
+        </attribute>
+        <attribute name="endedAt" attributeType="Date" usesScalarValueType="NO">
+            <userInfo>
+                <entry key="accessorDefault" value=".distantPast"/>
+                <entry key="documentation" value="When the import completed; without a job, since when the recipe is watched."/>
+            </userInfo>
+        </attribute>
+        <attribute name="job" optional="YES" attributeType="Integer 64" usesScalarValueType="NO">
+            <userInfo>
+                <entry key="documentation" value="The job&#x27;s number, which may be removed by now; nil in the row that says since when the recipe is watched."/>
+            </userInfo>
+        </attribute>
+        <attribute name="records" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES">
+            <userInfo>
+                <entry key="documentation" value="Records that were imported, changed or not."/>
+            </userInfo>
+        </attribute>
         <userInfo>
             <entry key="accessLevel" value="package"/>
         </userInfo>

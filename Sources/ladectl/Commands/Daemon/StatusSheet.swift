@@ -16,11 +16,18 @@ struct StatusSheet: Sendable {
     for lane in status.lanes {
       if let standing = lane.standing { text += style("lane \(lane.name.printable): \(standing)", .yellow) + "\n" }
     }
+    for recipe in status.recipes ?? [] {
+      guard recipe.state != .fresh, let reason = recipe.reason else { continue }
+      let line = "recipe \(recipe.recipe.printable) is \(recipe.state.rawValue): \(reason.printable)"
+      text += style(line, .yellow) + "\n"
+    }
     if status.version != LadeVersion.current {
       text += style("This is ladectl \(LadeVersion.current): not the daemon's version.", .yellow) + "\n"
     }
     let contexts = status.stores.compactMap { store in store.mainContext.map { (store.name, $0) } }
-    let tables = [lanes, stores] + (contexts.isEmpty ? [] : [TextTable(mainContexts: contexts)])
+    let tables =
+      [lanes] + ((status.recipes ?? []).isEmpty ? [] : [recipes]) + [stores]
+      + (contexts.isEmpty ? [] : [TextTable(mainContexts: contexts)])
     return text + "\n" + tables.map { $0.rendered(width: width, style: style) }.joined(separator: "\n")
   }
 
@@ -42,6 +49,21 @@ struct StatusSheet: Sendable {
           lane.cell,
           "\(lane.concurrency)", "\(lane.running)", .init(Quantity.count(lane.available)),
           .init(Quantity.count(lane.scheduled)), .init(Quantity.count(lane.retryable)),
+        ]
+      })
+  }
+
+  private var recipes: TextTable {
+    TextTable(
+      columns: [
+        .init("RECIPE"), .init("STATE"), .init("LAST IMPORT"), .init("RECORDS", .right), .init("EXPECTED BY"),
+      ],
+      rows: (status.recipes ?? []).map { recipe in
+        [
+          .init(recipe.recipe), .init(recipe.state.rawValue, recipe.state == .fresh ? nil : .yellow),
+          .init(recipe.lastSuccess.map { Quantity.time($0) } ?? ""),
+          .init(recipe.lastRecords.map { Quantity.count($0) } ?? ""),
+          .init(recipe.expectedBy.map { Quantity.time($0) } ?? ""),
         ]
       })
   }
