@@ -54,7 +54,7 @@ struct RecipeRunTests {
     let queue = try Self.queue(house, watched: ["people"])
     try await queue.start()
     let job = try await queue.whenEnded(try await queue.submit(Self.file(5)).id)
-    try await queue.remove(job.id, by: "ben")
+    _ = try await queue.remove(job.id, by: "ben")
     await queue.drain(timeout: .seconds(60))
     let reopened = try TestHouse(reopening: house)
     let second = try Self.queue(reopened, watched: ["people"])
