@@ -12,7 +12,7 @@ struct FreshnessTests {
   /// The status, as soon as the recipe is in a state.
   private func status(_ folder: DaemonFolder, when state: RecipeFreshness.State) async throws -> RecipeFreshness {
     while true {
-      let status: Status = try await folder.asked("status")
+      let status = try await folder.asked(Status.self, "status")
       if let recipe = status.recipes?.first, recipe.state == state { return recipe }
     }
   }
@@ -26,8 +26,8 @@ struct FreshnessTests {
     let stale = try await status(folder, when: .stale)
     #expect(stale.recipe == "members" && stale.lastSuccess == nil)
     #expect(stale.reason?.hasPrefix("nothing has been imported for more than 1s") == true)
-    let text = try await folder.ladectl("status")
-    #expect(text.output.contains("recipe members is stale: nothing has been imported"), "\(text.output)")
+    let text = try await folder.ladectl("status").text
+    #expect(text.contains("recipe members is stale: nothing has been imported"), "\(text)")
     let health: Health = try await folder.http("GET", "/v1/health").decoded()
     #expect(health.status == .warn && health.checks["recipe:members"]?.first?.status == .warn)
     var metrics = try PrometheusText(try await folder.http("GET", "/metrics").text)
@@ -51,7 +51,7 @@ struct FreshnessTests {
     metrics = try PrometheusText(try await folder.http("GET", "/metrics").text)
     #expect(metrics.value("lade_recipe_last_records", ["recipe": "members"]) == 3)
     #expect((metrics.value("lade_recipe_last_success_timestamp_seconds", ["recipe": "members"]) ?? 0) > 1_700_000_000)
-    let log = try await folder.ladectl("log").output
+    let log = try await folder.ladectl("log").text
     for state in ["stale", "fresh", "anomalous"] { #expect(log.contains("recipe members is \(state)"), "\(log)") }
     try await daemon.stop()
   }
@@ -61,7 +61,7 @@ struct FreshnessTests {
     let folder = try DaemonFolder(
       model: Members.model, recipes: "  members: { store: main, entity: Member, mode: insert }")
     let daemon = try await folder.start()
-    let status: Status = try await folder.asked("status")
+    let status = try await folder.asked(Status.self, "status")
     #expect(status.recipes == nil)
     #expect(try await !folder.http("GET", "/metrics").text.contains("lade_recipe"))
     try await daemon.stop()
