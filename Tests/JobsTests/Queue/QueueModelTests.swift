@@ -40,6 +40,7 @@ struct QueueModelTests {
         "JobBatch: name submittedBy submittedAt endedAt total pending failed kept callback condition",
         "LaneSetting: lane isPaused pausedBy pausedAt concurrency",
         "JobSchedule: name calendar handled lastElapse lastOutcome lastOrigin",
+        "RecipeRun: recipe endedAt job records",
       ])
   }
 
@@ -61,7 +62,7 @@ struct QueueModelTests {
       ])
     #expect(
       QueueModel.model.entities.map(\.definition.uniquenessConstraints) == [
-        [["origin"]], [], [], [], [["lane"]], [["name"]],
+        [["origin"]], [], [], [], [["lane"]], [["name"]], [],
       ])
   }
 

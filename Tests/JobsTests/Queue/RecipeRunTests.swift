@@ -34,7 +34,7 @@ struct RecipeRunTests {
     let queue = try Self.queue(house, watched: ["people"])
     try await queue.start()
     let begun = try await queue.recipeRuns()
-    #expect(begun == [RecipeRun(recipe: "people", endedAt: house.clock.clock.now(), job: nil)])
+    #expect(begun == [RecipeRun(recipe: "people", endedAt: house.clock.now, job: nil)])
     var jobs: [Int64] = []
     for records in 1...10 {
       house.clock.advance(by: 1)
@@ -45,7 +45,7 @@ struct RecipeRunTests {
     let runs = try await queue.recipeRuns()
     #expect(runs.map(\.job) == jobs.suffix(8))
     #expect(runs.map(\.records) == Array(2...9) && runs.allSatisfy { $0.recipe == "people" })
-    #expect(runs.last?.endedAt == house.clock.clock.now())
+    #expect(runs.last?.endedAt == house.clock.now)
   }
 
   @Test("stay when their jobs are removed, and when the queue is opened again")

@@ -80,6 +80,7 @@ struct ShippedConfigurationTests {
       MetricsConfiguration.Key.allCases.map(\.rawValue),
       LaneConfiguration.Key.allCases.map(\.rawValue),
       RecipeConfiguration.Key.allCases.map(\.rawValue),
+      RecipeExpectation.Key.allCases.map(\.rawValue),
       ScheduleConfiguration.Key.allCases.map(\.rawValue),
       ScheduleConfiguration.JobKey.allCases.map(\.rawValue),
       ImportOptionKey.allCases.map(\.rawValue),

@@ -54,6 +54,7 @@ struct JournalTests {
     let fields = Set(lines.flatMap { $0.matches(of: /@([A-Z_]+)@/).map { String($0.output.1) } })
     let known: Set = [
       "SPOOL", "_SYSTEMD_UNIT", "SECONDS", "STORE", "SPOOL_ENTRY", "KEPT", "JOB_ID", "LANE", "FAILURE_CODE",
+      "RECIPE",
     ]
     #expect(fields.isSubset(of: known), "\(fields)")
   }

@@ -45,4 +45,18 @@ struct FailedEventTests {
     _ = try await folder.ladectl("status")
     #expect(try await daemon.ended() == .exit(70))
   }
+
+  @Test("that can't read what it has just backed up makes the backup again")
+  func unreadableBackup() async throws {
+    let folder = try DaemonFolder.withMembers("retry: { first: 100ms }")
+    let shim = try FaultShim(in: folder, watch: ["pread \(folder.path)/state/backups/main/.job-1.tmp/packed$"])
+    let daemon = try folder.launch(shim.environment)
+    try await daemon.ready()
+    try shim.arm(.init(call: "pread", number: 1, verb: .error))
+    #expect(try await folder.ladectl("store", "backup", "main", "--wait").status == 0)
+    #expect(try shim.hits() == 1)
+    let job = try await folder.job(1)
+    #expect(job.state == .completed && job.attempt == 2)
+    try await daemon.stop()
+  }
 }

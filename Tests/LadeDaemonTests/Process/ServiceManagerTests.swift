@@ -13,6 +13,7 @@ struct ServiceManagerTests {
   func watchdog() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let daemon = try folder.launch(["WATCHDOG_USEC": "400000"])
+    try await daemon.ready()
     try await daemon.tells("WATCHDOG=1", times: 3)
     let notices = daemon.notices
     let asked = try #require(notices.firstIndex { $0.hasPrefix("EXTEND_TIMEOUT_USEC=") })

@@ -36,11 +36,13 @@ final class CompressedFileReader {
     _ descriptor: Int32, _ path: String, _ form: StoreCopyForm
   ) throws -> (file: DecompressedFile, compression: BackupCompression) {
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & Glibc.S_IFMT == Glibc.S_IFREG else {
+    guard fstat(descriptor, &status) == 0 else { throw JobFailure(errno: errno, path) }
+    guard status.st_mode & Glibc.S_IFMT == Glibc.S_IFREG else {
       throw JobFailure(code: "file", message: "\(path) isn't a file", isRetryable: false)
     }
     var first = [UInt8](repeating: 0, count: 16)
-    let count = max(0, pread(descriptor, &first, first.count, 0))
+    let count = pread(descriptor, &first, first.count, 0)
+    guard count >= 0 else { throw JobFailure(errno: errno, path) }
     guard let compression = BackupCompression(firstBytes: first.prefix(count), of: form) else {
       throw JobFailure(
         code: "not_a_backup", message: "\(path) isn't \(form.title), plain or compressed by gzip or zstd",
