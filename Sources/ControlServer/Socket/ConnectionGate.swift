@@ -44,29 +44,55 @@ final class ConnectionGate: ChannelInboundHandler {
   private func refuse(
     _ channel: any Channel, of holder: ConnectionHolder, _ refusal: ConnectionRefusal, _ context: ChannelHandlerContext
   ) throws -> Bool {
-    let limits = counts.limits
-    let isOfAll = refusal == .all
-    let isNew = counts.note(
-      refusal, of: isOfAll ? nil : holder,
-      trouble: isOfAll ? "users have all \(limits.ofAll) connections that they can have together" : nil)
-    if isNew {
-      let who = isOfAll ? "users have" : "\(holder) has"
-      logger.warning(
-        """
-        connections are refused: \(who) \(isOfAll ? limits.ofAll : limits.ofOne) connections, as many as \
-        \(isOfAll ? "all users can have together" : "one user can have")
-        """, metadata: ["connections": "\(counts.mostHeld)"])
-    }
-    let answer = isOfAll ? RefusalAnswer.all(limits) : RefusalAnswer.user(holder, limits)
+    let trouble = trouble(of: refusal)
+    if counts.note(refusal, of: refusal == .user ? holder : nil, trouble: trouble) { log(refusal, of: holder) }
+    let answer = answer(refusal, to: holder)
     guard waiting < mostWaiting else {
       try Self.descriptor(of: channel) { answer.send(to: $0) }
       return false
     }
-    try channel.pipeline.syncOperations.addHandler(RefusalHandler(answer, patience: limits.patience))
+    try channel.pipeline.syncOperations.addHandler(RefusalHandler(answer, patience: counts.limits.patience))
     waiting += 1
     let gate = NIOLoopBound(self, eventLoop: context.eventLoop)
     channel.closeFuture.whenComplete { _ in gate.value.waiting -= 1 }
     return true
+  }
+
+  /// What an operator should know.
+  private func trouble(of refusal: ConnectionRefusal) -> String? {
+    switch refusal {
+    case .user: nil
+    case .all: "users have all \(counts.limits.ofAll) connections that they can have together"
+    case .descriptors: "clients have all \(counts.limits.ofEverybody) connections for which there are descriptors"
+    }
+  }
+
+  private func answer(_ refusal: ConnectionRefusal, to holder: ConnectionHolder) -> RefusalAnswer {
+    switch refusal {
+    case .user: .user(holder, counts.limits)
+    case .all: .all(counts.limits)
+    case .descriptors: .noDescriptor
+    }
+  }
+
+  private func log(_ refusal: ConnectionRefusal, of holder: ConnectionHolder) {
+    let limits = counts.limits
+    switch refusal {
+    case .user:
+      logger.warning(
+        "connections are refused: \(holder) has \(limits.ofOne) connections, as many as one user can have",
+        metadata: ["connections": "\(counts.mostHeld)"])
+    case .all:
+      logger.warning(
+        "connections are refused: users have \(limits.ofAll) connections, as many as all users can have together",
+        metadata: ["connections": "\(counts.mostHeld)"])
+    case .descriptors:
+      logger.error(
+        """
+        connections can't be accepted: clients have \(limits.ofEverybody), and the other descriptors are for jobs and stores. \
+        Clients are refused until connections are closed; the limit is RLIMIT_NOFILE, LimitNOFILE= of the service
+        """, metadata: ["connections": "\(counts.mostHeld)"])
+    }
   }
 
   private static func descriptor<T>(of channel: any Channel, _ body: (NIOBSDSocket.Handle) throws -> T) throws -> T {

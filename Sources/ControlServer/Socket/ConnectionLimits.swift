@@ -9,7 +9,9 @@ package struct ConnectionLimits: Sendable, Hashable {
   package var ofAll: Int
   /// Of one user. Who comes over TCP has no name, and all of them count as one.
   package var ofOne: Int
-  /// The users who are never refused, and don't count.
+  /// Of those as well who are trusted: what is left is needed for jobs and stores.
+  package var ofEverybody: Int
+  /// The users who are refused only when there is no room for anybody, and don't count otherwise.
   package var trusted: Set<UInt32>
   /// How long a refused client may take to ask, and to read the answer.
   package var patience: Duration
@@ -20,21 +22,32 @@ package struct ConnectionLimits: Sendable, Hashable {
 
   /// Limits by number.
   package init(
-    ofAll: Int, ofOne: Int, trusted: Set<UInt32> = [0, geteuid()], patience: Duration = .seconds(1)
+    ofAll: Int, ofOne: Int, ofEverybody: Int = .max, trusted: Set<UInt32> = [0, geteuid()],
+    patience: Duration = .seconds(1)
   ) {
     self.ofAll = ofAll
     self.ofOne = ofOne
+    self.ofEverybody = ofEverybody
     self.trusted = trusted
     self.patience = patience
   }
 
-  /// Half of the process's descriptors (RLIMIT_NOFILE) for all users, and a quarter of these for one. Root and the process's
-  /// own user are trusted.
+  /// Half of the process's descriptors for all users, and a quarter of these for one. Root and the process's own user are
+  /// trusted.
+  /// - Parameters:
+  ///   - descriptors: how many the process may have (RLIMIT_NOFILE).
+  ///   - reserved: those that aren't for connections. Of the others a fifth is for clients that are refused in words.
+  package static func ofProcess(with descriptors: Int, reserving reserved: Int) -> ConnectionLimits {
+    let ofEverybody = max((descriptors - reserved) / 5 * 4, 3)
+    let ofAll = min(max(descriptors / 2, 4), ofEverybody)
+    return ConnectionLimits(ofAll: ofAll, ofOne: max(ofAll / 4, 1), ofEverybody: ofEverybody)
+  }
+
+  /// The same, with nothing reserved.
   package static var ofProcess: ConnectionLimits {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    let ofAll = max(Int(clamping: limit.rlim_cur) / 2, 4)
-    return ConnectionLimits(ofAll: ofAll, ofOne: ofAll / 4)
+    return ofProcess(with: Int(clamping: limit.rlim_cur), reserving: 0)
   }
 }
 
@@ -68,6 +81,8 @@ enum ConnectionRefusal: String, Sendable, CaseIterable {
 final class ConnectionCounts: Sendable {
   private struct State {
     var open: [ConnectionHolder: Int] = [:]
+    /// All that are open.
+    var total = 0
     /// The open ones that count.
     var counted = 0
     var refused: [ConnectionRefusal: Int] = [:]
@@ -100,8 +115,10 @@ final class ConnectionCounts: Sendable {
       if counts(holder) {
         if state.open[holder, default: 0] >= limits.ofOne { return .user }
         if state.counted >= limits.ofAll { return .all }
-        state.counted += 1
       }
+      if state.total >= limits.ofEverybody { return .descriptors }
+      if counts(holder) { state.counted += 1 }
+      state.total += 1
       state.open[holder, default: 0] += 1
       return nil
     }
@@ -112,6 +129,7 @@ final class ConnectionCounts: Sendable {
     state.withLock { state in
       let open = state.open[holder, default: 0] - 1
       state.open[holder] = open > 0 ? open : nil
+      state.total -= 1
       if counts(holder) { state.counted -= 1 }
     }
   }
@@ -139,7 +157,7 @@ final class ConnectionCounts: Sendable {
   }
 
   /// How many are open.
-  var open: Int { state.withLock { $0.open.values.reduce(0, +) } }
+  var open: Int { state.withLock { $0.total } }
 
   /// How many were refused.
   subscript(refusal: ConnectionRefusal) -> Int { state.withLock { $0.refused[refusal] ?? 0 } }

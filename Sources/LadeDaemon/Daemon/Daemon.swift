@@ -95,6 +95,8 @@ public struct Daemon: Sendable {
     SignalService.ignoreOthers()
     // Files are made for the daemon and its group.
     umask(0o007)
+    let limits = ProcessLimits.ofThisProcess()
+    try limits.check(for: configuration)
     // Before anything is made, and before a store is migrated.
     try await check { [loaded, operations] in try loaded.problems(operations) }
     for advice in try await modelAdvice() { logger.warning("configuration: \(advice)") }
@@ -102,7 +104,7 @@ public struct Daemon: Sendable {
     // Migrating stores can take long.
     let starting = TimeoutExtender(logger: logger)
     defer { starting.end() }
-    let parts = try await DaemonParts(loaded, operations, level, log, startedAt: startedAt, logger: logger)
+    let parts = try await DaemonParts(loaded, operations, level, log, limits, startedAt: startedAt, logger: logger)
     // After the locks: of two daemons on the same directories the second reports those, not the port.
     let metricsListeners = try listeners(passed)
     try await parts.start()

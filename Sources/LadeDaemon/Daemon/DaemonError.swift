@@ -27,6 +27,8 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
   case socket(path: String, reason: String, cause: Cause)
   /// The port for metrics.
   case metrics(reason: String, cause: Cause)
+  /// The process may have too few descriptors, or too little address space.
+  case limits(String)
   /// Another daemon works on the same state directory or spool; its process, if that is known.
   case alreadyRunning(directory: String, pid: String)
 
@@ -40,6 +42,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
     case .directory(let path, let reason, _): return "\(path) can't be used: \(reason)"
     case .socket(_, let reason, _): return "the control socket can't be made: \(reason)"
     case .metrics(let reason, _): return "metrics can't be served: \(reason)"
+    case .limits(let problems): return problems
     case .alreadyRunning(let directory, let pid):
       let process = pid.isEmpty ? "" : " (process \(pid))"
       return "another laded\(process) works on \(directory): stop it, or give this one directories of its own"
@@ -50,6 +53,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
   public var exitStatus: Int32 {
     switch self {
     case .configuration: return 78
+    case .limits: return 71
     case .alreadyRunning: return 75
     case .store(_, _, let cause), .queue(_, _, let cause), .spool(_, _, let cause), .directory(_, _, let cause),
       .socket(_, _, let cause), .metrics(_, let cause):

@@ -26,7 +26,7 @@ final class DaemonParts: Sendable {
   let backend: DaemonBackend
   let reloader: Reloader
   let status: StatusService
-  let requests = RequestMeter()
+  let requests: RequestMeter
   private let upkeep: Upkeep
   private let freshness: FreshnessMonitor
   private let open: OpenStores
@@ -40,9 +40,10 @@ final class DaemonParts: Sendable {
   /// - Throws: ``DaemonError``.
   init(
     _ loaded: LoadedConfiguration, _ operations: OperationCatalogue, _ level: LiveLogLevel, _ log: LogRing,
-    startedAt: Date, logger: Logger
+    _ limits: ProcessLimits, startedAt: Date, logger: Logger
   ) async throws {
     let configuration = loaded.configuration
+    requests = RequestMeter(limits: limits.connectionLimits(for: configuration))
     let open = try await DispatchQueue(label: "laded.start").result { try OpenStores(configuration, logger) }
     let current = CurrentConfiguration(
       .init(SubmissionPlan(configuration: configuration, stores: open.stores, operations: operations)))

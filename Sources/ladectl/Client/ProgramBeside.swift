@@ -18,39 +18,53 @@ struct ProgramBeside: Sendable {
   }
 
   /// Runs it to its end.
-  /// - Returns: its exit status, and what it wrote to standard error.
+  ///
+  /// Not by Foundation's `Process`, which lists the open files by copying more of each entry than there is.
+  /// - Returns: its exit status, 70 if a signal ended it, and what it wrote to standard error.
   /// - Throws: ``LocalFailure/noSuchProgram(name:)`` if it can't be started.
   func outcome(_ arguments: [String]) throws -> (status: Int32, error: String) {
-    let process = Process()
     let pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = pipe
-    do {
-      try process.run()
-    } catch {
-      throw LocalFailure.noSuchProgram(name: path)
+    let (reading, writing) = (pipe.fileHandleForReading, pipe.fileHandleForWriting)
+    let pid = try start(arguments) { actions in
+      posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+      posix_spawn_file_actions_adddup2(&actions, writing.fileDescriptor, STDERR_FILENO)
+      posix_spawn_file_actions_addclose(&actions, reading.fileDescriptor)
+      posix_spawn_file_actions_addclose(&actions, writing.fileDescriptor)
     }
-    let written = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: written, as: UTF8.self))
+    try writing.close()
+    let written = try reading.readToEnd() ?? Data()
+    return (Self.end(of: pid), String(decoding: written, as: UTF8.self))
   }
 
   /// Runs it on this terminal to its end.
   /// - Returns: the exit status: 0, or ``ExitStatus/failed`` if its own isn't 0.
   /// - Throws: ``LocalFailure/noSuchProgram(name:)`` if it can't be started.
   func run(_ arguments: [String]) throws -> ExitCode {
+    Self.end(of: try start(arguments)) == 0 ? ExitStatus.success.silently : ExitStatus.failed.silently
+  }
+
+  private func start(
+    _ arguments: [String], _ prepare: (inout posix_spawn_file_actions_t) -> Void = { _ in }
+  ) throws -> pid_t {
     var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
     var variables: [UnsafeMutablePointer<CChar>?] =
       ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
     defer { for text in words + variables { free(text) } }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    prepare(&actions)
     var pid: pid_t = 0
-    guard posix_spawn(&pid, path, nil, nil, &words, &variables) == 0 else {
+    guard posix_spawn(&pid, path, &actions, nil, &words, &variables) == 0 else {
       throw LocalFailure.noSuchProgram(name: path)
     }
+    return pid
+  }
+
+  /// Waits for the end of a program: its exit status, or 70 if a signal ended it.
+  private static func end(of pid: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-    return status == 0 ? ExitStatus.success.silently : ExitStatus.failed.silently
+    return status & 0x7f == 0 ? status >> 8 & 0xff : 70
   }
 }

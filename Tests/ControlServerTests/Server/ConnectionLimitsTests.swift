@@ -175,4 +175,19 @@ struct ConnectionLimitsTests {
     #expect(limits.ofAll == Int(clamping: limit.rlim_cur) / 2 && limits.ofOne == limits.ofAll / 4)
     #expect(limits.trusted == [0, geteuid()])
   }
+
+  @Test(
+    "what jobs and stores need isn't for connections, not even for those of root", arguments: [64, 128, 1024, 16_384])
+  func reserved(descriptors: Int) {
+    let reserved = 56
+    let limits = ConnectionLimits.ofProcess(with: descriptors, reserving: reserved)
+    #expect(limits.ofOne >= 1 && limits.ofOne <= limits.ofAll && limits.ofAll <= limits.ofEverybody)
+    #expect(limits.ofEverybody + limits.waitingRefused + reserved <= descriptors)
+    let counts = ConnectionCounts(limits)
+    for _ in 0..<limits.ofEverybody { #expect(counts.came(.user(0)) == nil) }
+    #expect(counts.came(.user(0)) == .descriptors && counts.came(.user(54_321)) == .descriptors)
+    #expect(counts.open == limits.ofEverybody)
+    counts.left(.user(0))
+    #expect(counts.came(.user(54_321)) == nil)
+  }
 }

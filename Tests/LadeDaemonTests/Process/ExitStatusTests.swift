@@ -9,8 +9,8 @@ import Testing
 
 @Suite("The status with which a daemon ends that can't start", .startsDaemons)
 struct ExitStatusTests {
-  /// After these, another start won't help: wrong options, no store, unusable, no permission, wrong configuration.
-  private static let lasting: Set<Int32> = [64, 65, 73, 77, 78]
+  /// After these, another start won't help: wrong options, no store, limits, unusable, no permission, wrong configuration.
+  private static let lasting: Set<Int32> = [64, 65, 71, 73, 77, 78]
 
   private static let repository = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
     url.deletingLastPathComponent()
@@ -65,6 +65,7 @@ struct ExitStatusTests {
     #expect(DaemonError(LoopbackError.inUse(address: "127.0.0.1:1")).exitStatus == 75)
     #expect(DaemonError(LoopbackError.noInternet(address: "127.0.0.1:1")).exitStatus == 77)
     #expect(DaemonError(ControlSocketError.notASocket(path: "/s")).exitStatus == 73)
+    #expect(DaemonError.limits("").exitStatus == 71)
   }
 
   @Test(

@@ -53,7 +53,8 @@ struct OutlivedDrainTests {
     let loaded = try LoadedConfiguration(path: folder.file("lade.yaml"), environment: [:])
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     func parts() async throws -> DaemonParts {
-      try await DaemonParts(loaded, operations, LiveLogLevel(.info), LogRing(), startedAt: Date(), logger: logger)
+      try await DaemonParts(
+        loaded, operations, LiveLogLevel(.info), LogRing(), .ofThisProcess(), startedAt: Date(), logger: logger)
     }
     let queue = try await closed(parts()) { queue in
       _ = try await queue.submit(
