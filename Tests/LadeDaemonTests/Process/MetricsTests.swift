@@ -242,12 +242,9 @@ struct MetricsTests {
     .enabled("it takes systemd-socket-activate") { Products.system("systemd-socket-activate") != nil })
   func activation() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes, more: "metrics: { token: abc }")
-    let activate = try #require(Products.system("systemd-socket-activate")).path
     // It says no port that it has chosen, so one is tried that was free just now.
     let port = try freePort()
-    let daemon = try folder.launch(by: [
-      activate, "--listen=127.0.0.1:\(port)", "--fdname=metrics", "--setenv=NOTIFY_SOCKET",
-    ])
+    let daemon = try folder.launch(by: Products.activating(on: "127.0.0.1:\(port)", as: "metrics"))
     try await daemon.logs("Listening on")
     #expect(try await tcp("/metrics", port: port).status == 401)
     let answer = try await tcp("/metrics", port: port, headers: ["Authorization": "Bearer abc"])

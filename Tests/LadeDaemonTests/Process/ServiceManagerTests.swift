@@ -64,11 +64,8 @@ struct ServiceManagerTests {
     .enabled("it takes systemd-socket-activate") { Products.system("systemd-socket-activate") != nil })
   func activation() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
-    let activate = try #require(Products.system("systemd-socket-activate")).path
     let listening = try FolderWatch(folder.path)
-    let daemon = try folder.launch(by: [
-      activate, "--listen=\(folder.file("s"))", "--fdname=control", "--setenv=NOTIFY_SOCKET",
-    ])
+    let daemon = try folder.launch(by: Products.activating(on: folder.file("s"), as: "control"))
     try await listening.appearance(of: "s")
     #expect(try await folder.asked(Status.self, "status").spool == folder.file("spool"))
     #expect(!FileManager.default.fileExists(atPath: folder.file("s.lock")))

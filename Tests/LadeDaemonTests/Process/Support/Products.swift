@@ -26,6 +26,19 @@ enum Products {
     return environment.merging(more) { _, new in new }
   }
 
+  /// What becomes the daemon with a socket that is open already, by systemd; for ``DaemonFolder/launch(_:by:)``. It passes
+  /// nothing of the environment on that isn't named: a sanitizer's settings are.
+  static func activating(on address: String, as name: String) throws -> [String] {
+    guard let program = system("systemd-socket-activate") else {
+      throw ProgramFailure(program: "systemd-socket-activate", arguments: [], what: "it isn't installed", error: "")
+    }
+    let passed = ["ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"].filter {
+      ProcessInfo.processInfo.environment[$0] != nil
+    }
+    return [program.path, "--listen=\(address)", "--fdname=\(name)"]
+      + (["NOTIFY_SOCKET"] + passed).map { "--setenv=" + $0 }
+  }
+
   /// The folder of the package, and beside it a folder that may hold data of others.
   static let package: URL = {
     var url = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
