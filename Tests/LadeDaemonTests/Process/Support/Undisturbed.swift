@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import TestSupport
 import Testing
 
 /// A file of members, and what the import of it leaves in a store of its own when nothing disturbs it.
