@@ -82,11 +82,12 @@ extension DaemonFolder {
     }
   }
 
+  /// A connection, and a request on it. Who is refused at once can't ask any more, but has an answer to read.
   static func connected(to path: String, asking request: String) throws -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let bytes = Array(request.utf8)
     guard try SocketPath.with(path, { connect(descriptor, $0, $1) }) == 0,
-      send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+      send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count || errno == EPIPE
     else {
       let code = errno
       close(descriptor)
