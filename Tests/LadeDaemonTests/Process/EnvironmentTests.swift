@@ -33,48 +33,6 @@ struct EnvironmentTests {
     try await daemon.stop()
   }
 
-  // MARK: A clock that is set
-
-  @Test(
-    "whose clock is set forward and back makes the jobs of its schedules, takes files and forgets nothing",
-    .enabled("faketime isn't installed: run make deps") { FakeClock.library != nil })
-  func clock() async throws {
-    let expected = try await Undisturbed.short.value
-    let folder = try DaemonFolder(
-      model: Members.model, recipes: Undisturbed.recipes,
-      more: """
-        intake: { settle: 100ms }
-        schedules:
-          tick: { calendar: "*:*:*", job: { kind: checkpoint, store: main } }
-        """)
-    let clock = try FakeClock(in: folder)
-    let daemon = try folder.launch(clock.environment, by: clock.prefix)
-    try await daemon.ready()
-    let start = Date()
-    let day: TimeInterval = 86_400
-    func ticked(at days: Double) async throws {
-      let time = start.addingTimeInterval(days * day)
-      while true {
-        let schedule = try #require(try await folder.got(ScheduleList.self, "GET", .schedules).schedules.first)
-        if let last = schedule.lastAt, abs(last.timeIntervalSince(time)) < day / 2 { return }
-      }
-    }
-    try await ticked(at: 0)
-    for (number, days) in [2.0, -2, 0].enumerated() {
-      try clock.set(days: days)
-      try await ticked(at: days)
-      let job = try await folder.imported(expected.csv, as: "members \(number).csv", into: "members")
-      #expect(job.state == .completed, "\(job.reason ?? "")")
-      #expect(abs((job.endedAt ?? .distantPast).timeIntervalSince(start) - days * day) < day / 2)
-      if number == 0 { try await expected.expect(of: job, in: folder) }
-    }
-    // What was done stays done, whenever it was.
-    let jobs = try await folder.listedJobs().filter { $0.source != nil }
-    #expect(jobs.count == 3 && jobs.allSatisfy { $0.state == .completed })
-    #expect(try await folder.http("GET", "/v1/health").status == 200)
-    try await daemon.stop()
-  }
-
   // MARK: Limits
 
   /// Starts a daemon with too little of something, and returns what is enough by its message.
@@ -255,37 +213,6 @@ struct EnvironmentTests {
         "--nofile=\(count + 64)", "setpriv", "--reuid=54321", "--regid=\(getegid())", "--clear-groups", "perl", "-e",
         program, folder.file("s"),
       ], environment: Products.environment([:]), files: folder.nextRun())
-  }
-}
-
-/// A clock that a test sets while the daemon runs, by Debian's libfaketime. What the kernel does by its own clock, such as
-/// the times of files and timers that run already, isn't concerned.
-private struct FakeClock {
-  static let library: String? = {
-    let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"]
-    return folders.map { $0 + "/faketime/libfaketimeMT.so.1" }.first { FileManager.default.fileExists(atPath: $0) }
-  }()
-
-  let environment: [String: String]
-  /// The library changes the environment of the first program that it is loaded into, behind which Swift then looks for its
-  /// arguments in vain.
-  let prefix = ["/usr/bin/env"]
-  private let file: String
-
-  init(in folder: DaemonFolder) throws {
-    file = folder.file("clock")
-    let preloaded = [ProcessInfo.processInfo.environment["LD_PRELOAD"], Self.library].compactMap { $0 }
-    environment = [
-      "LD_PRELOAD": preloaded.joined(separator: ":"), "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_NO_CACHE": "1",
-      "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
-    ]
-    try set(days: 0)
-  }
-
-  /// Sets it this far from the real time.
-  func set(days: Double) throws {
-    let text = days < 0 ? "\(days)d\n" : "+\(days)d\n"
-    try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
   }
 }
 
