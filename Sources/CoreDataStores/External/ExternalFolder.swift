@@ -113,7 +113,7 @@ package struct ExternalFolder: Sendable, Hashable {
   package func make(like file: String) throws(ExternalDataError) {
     var status = stat()
     let mode = stat(file, &status) == 0 ? status.st_mode & 0o777 : 0o600
-    // Whoever may read a file may also enter its folder.
+    // A user who may read a file may also enter its folder.
     let folderMode = mode | (mode & 0o444) >> 2 | 0o700
     for folder in [supportPath, path] {
       if mkdir(folder, folderMode) == 0 {
@@ -349,7 +349,7 @@ package struct ExternalFolder: Sendable, Hashable {
   /// A descriptor that keeps files from being removed until it is closed; nil if there is no folder.
   package func lockForReading() throws(ExternalDataError) -> Int32? { try lock(LOCK_SH) }
 
-  /// Runs `body` while nobody reads. Returns false, without running it, if somebody does.
+  /// Runs `body` while there is no reader. Returns false, without running it, if there is one.
   package func whileUnread(_ body: () throws -> Void) throws -> Bool {
     guard let descriptor = try lock(LOCK_EX | LOCK_NB) else { return true }
     guard descriptor >= 0 else { return false }
@@ -419,7 +419,7 @@ package struct ExternalFolder: Sendable, Hashable {
   }
 }
 
-/// The names of files that a writer is about to create or to remove. Whoever opens the store after the writer was killed decides
+/// The names of files that a writer is about to create or to remove. The next open after the writer was killed decides
 /// by the rows which of them stay. A writer holds its journal's lock as long as it lives.
 package final class ExternalJournal: Sendable {
   private let path: String

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Notices that the system's clock was set: its time and the time that has passed moved apart. Safe from any thread.
 ///
-/// Timers follow a clock that is set forward. One that is set back wakes nobody up, so it has to be looked for.
+/// Timers follow a clock that is set forward. One that is set back fires no timer, so it has to be looked for.
 final class ClockSteps: Sendable {
   /// Seconds from which on a difference is a step. Time servers correct less by letting the clock run faster or slower.
   private static let least: TimeInterval = 1

@@ -4,7 +4,7 @@
 //   2. A trigger of the writing connection notes the name of each reference that an update or a deletion takes out of a row,
 //      whichever statement does it.
 //   3. After the transaction, committed or not, each noted file is removed unless its row refers to it now: one that was written
-//      by what was rolled back, and one that a committed row had before. While somebody reads a former state, that waits for a
+//      by what was rolled back, and one that a committed row had before. While a reader has a former state, that waits for a
 //      later transaction. Then the journal is emptied.
 //   4. A killed writer leaves its journal. Who opens the store next does step 3 for it. The journal of a writer that lives is
 //      locked, so nobody removes a file that its open transaction is about to refer to.
@@ -41,7 +41,7 @@ package final class ExternalData: Sendable {
     var journal: ExternalJournal?
     /// To be looked at after the transaction.
     var changes: [Change] = []
-    /// To be removed when nobody reads a former state.
+    /// To be removed when no reader has a former state.
     var removable: [String] = []
     var readers = 0
     var readLock: Int32?
@@ -306,7 +306,7 @@ package final class ExternalData: Sendable {
     }
   }
 
-  /// Removes what is left, if nobody reads a former state, and with that the journal.
+  /// Removes what is left, and then the journal, if no reader has a former state.
   func close(_ db: Database, synchronizing log: String?) throws {
     try settle(db, synchronizing: log)
     try failing {

@@ -17,7 +17,7 @@ package enum CoreDataCopy {
 
   /// Takes the values into a copy. A value whose file can't be read keeps its reference, so that an import names the file.
   /// - Parameters:
-  ///   - copy: the path of a whole copy that nobody has open.
+  ///   - copy: the path of a whole copy that is open nowhere.
   ///   - source: the path of the store.
   /// - Returns: whether the copy could be written.
   package static func complete(copy: String, from source: String) -> Bool {
