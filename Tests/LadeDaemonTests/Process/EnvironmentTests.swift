@@ -33,6 +33,46 @@ struct EnvironmentTests {
     try await daemon.stop()
   }
 
+  // MARK: A clock that is set
+
+  @Test("whose clock is set forward and back makes the jobs of its schedules, takes files and forgets nothing")
+  func clock() async throws {
+    let expected = try await Undisturbed.short.value
+    let folder = try DaemonFolder(
+      model: Members.model, recipes: Undisturbed.recipes,
+      more: """
+        intake: { settle: 100ms }
+        schedules:
+          tick: { calendar: "*:*:*", job: { kind: checkpoint, store: main } }
+        """)
+    let clock = try ClockShim(in: folder)
+    let daemon = try folder.launch(clock.environment)
+    try await daemon.ready()
+    let start = Date()
+    let day: TimeInterval = 86_400
+    func ticked(at days: Double) async throws {
+      let time = start.addingTimeInterval(days * day)
+      while true {
+        let schedule = try #require(try await folder.got(ScheduleList.self, "GET", .schedules).schedules.first)
+        if let last = schedule.lastAt, abs(last.timeIntervalSince(time)) < day / 2 { return }
+      }
+    }
+    try await ticked(at: 0)
+    for (number, days) in [2.0, -2, 0].enumerated() {
+      try clock.set(aheadBy: days * day)
+      try await ticked(at: days)
+      let job = try await folder.imported(expected.csv, as: "members \(number).csv", into: "members")
+      #expect(job.state == .completed, "\(job.reason ?? "")")
+      #expect(abs((job.endedAt ?? .distantPast).timeIntervalSince(start) - days * day) < day / 2)
+      if number == 0 { try await expected.expect(of: job, in: folder) }
+    }
+    // What was done stays done, whenever it was.
+    let jobs = try await folder.listedJobs().filter { $0.source != nil }
+    #expect(jobs.count == 3 && jobs.allSatisfy { $0.state == .completed })
+    #expect(try await folder.http("GET", "/v1/health").status == 200)
+    try await daemon.stop()
+  }
+
   // MARK: Limits
 
   /// Starts a daemon with too little of something, and returns what is enough by its message.
