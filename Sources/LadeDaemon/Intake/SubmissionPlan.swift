@@ -77,6 +77,8 @@ struct SubmissionPlan: Sendable {
     submission.entity = entity?.name ?? ImportRequest.feed
     submission.mode = options.mode
     submission.source = source
+    // They are one source now, and the options say what they are.
+    submission.files = []
     submission.format = options.reader.format?.rawValue
     submission.resolvedOptions = json
     submission.awaitsFile = true
