@@ -19,7 +19,8 @@ final class TrailerSource: ByteSource {
 
   init(_ upstream: any ByteSource, blockSize: Int) {
     self.upstream = upstream
-    self.blockSize = max(1, blockSize)
+    // What is held is moved once for each block.
+    self.blockSize = max(Self.longest, blockSize)
   }
 
   var progress: (done: Int64, total: Int64) { upstream.progress }
