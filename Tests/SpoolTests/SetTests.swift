@@ -124,6 +124,13 @@ struct SetTests {
     try await intake.rescan()
     #expect(ledger.entries.isEmpty)
     #expect(spool.exists("incoming/gtfs/.c.taken/stops-1.csv"))
+    // One that is in the way of a set is moved out of it.
+    let path = spool.url("incoming/gtfs/.gtfs-1.set")
+    try #require(mkdir(path, 0o750) == 0 && chown(path, 12345, gid_t.max) == 0)
+    for name in ["stops-1.csv", "trips-1.csv", "1.done"] { try spool.drop("incoming/gtfs/" + name) }
+    try await intake.rescan()
+    #expect(ledger.entries.map(\.originalName) == ["gtfs-1"])
+    #expect(try spool.names("active/1-gtfs-1") == ["1.done", "stops-1.csv", "trips-1.csv"])
   }
 
   @Test("of several users is refused as a whole", .enabled(if: geteuid() == 0))

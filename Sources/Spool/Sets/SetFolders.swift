@@ -350,10 +350,15 @@ final class SetFolders {
   private func gather(_ members: [Member], as name: FileName, in place: SpoolPlace) throws -> FileName? {
     let (directory, partial) = (place.directory, SetName.folder(name, .gathering))
     let complete = SetName.folder(name, .set)
-    for taken in [complete, partial] where try directory.status(of: taken) != nil {
-      note(taken, .directory, in: place)
-      schedule.scan(after: Self.pause)
-      return nil
+    for taken in [complete, partial] {
+      guard let status = try directory.status(of: taken) else { continue }
+      if status.kind == .directory, try directory.directory(taken)?.isOwn() == true {
+        note(taken, .directory, in: place)
+        schedule.scan(after: Self.pause)
+        return nil
+      }
+      // Somebody else's, in the way.
+      try corrupt.take(taken, from: place, .directory)
     }
     for member in members { try member.file?.synchronise(path: directory.place(member.name)) }
     let folder = try directory.directory(partial, creatingWith: 0o750)
