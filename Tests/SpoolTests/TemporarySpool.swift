@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LadeTypes
 import Logging
 import Synchronization
 import TestSupport
@@ -47,7 +48,8 @@ final class TemporarySpool: Sendable {
   }
 
   func intake(
-    _ directories: SpoolDirectories? = nil, recipes: Set<String> = ["gtfs", "people"], allowedFolders: [String] = [],
+    _ directories: SpoolDirectories? = nil, recipes: Set<String> = ["gtfs", "people"], sets: [String: FileSet] = [:],
+    allowedFolders: [String] = [],
     settle: Duration = .zero,
     grace: Duration = .zero, quiet: Duration = .zero, rules: SpoolRules = SpoolRules(),
     log: LogCollector = LogCollector(), ledger: JobLedger
@@ -58,7 +60,7 @@ final class TemporarySpool: Sendable {
     timing.settle = settle
     timing.sourceGrace = grace
     let settings = try SpoolSettings(
-      recipes: recipes, allowedFolders: allowedFolders, timing: timing, rules: rules)
+      recipes: recipes, sets: sets, allowedFolders: allowedFolders, timing: timing, rules: rules)
     return SpoolIntake(
       directories: directories ?? self.directories, settings: settings, delegate: ledger, logger: log.logger)
   }

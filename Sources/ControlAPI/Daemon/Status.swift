@@ -14,11 +14,13 @@ package struct Status: Codable, Sendable, Hashable {
   package var spool: String
   /// The recipes whose files are expected, and whether these come; nil from a daemon that expects nothing.
   package var recipes: [RecipeFreshness]?
+  /// Sets of files that aren't complete, the first hundred; nil where none waits.
+  package var sets: [WaitingSet]?
 
   /// The daemon's state at one moment.
   package init(
     version: String, pid: Int32, startedAt: Date, lanes: [LaneStatus], counts: [JobState: Int],
-    stores: [StoreStatus], spool: String, recipes: [RecipeFreshness]? = nil
+    stores: [StoreStatus], spool: String, recipes: [RecipeFreshness]? = nil, sets: [WaitingSet]? = nil
   ) {
     self.version = version
     self.pid = pid
@@ -28,12 +30,13 @@ package struct Status: Codable, Sendable, Hashable {
     self.stores = stores
     self.spool = spool
     self.recipes = recipes
+    self.sets = sets
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case version, pid
     case startedAt = "started_at"
-    case lanes, counts, stores, spool, recipes
+    case lanes, counts, stores, spool, recipes, sets
   }
 }
 

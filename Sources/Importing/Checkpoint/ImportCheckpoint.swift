@@ -37,7 +37,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
 
   /// The checkpoint with the identity of the source that it belongs to.
   /// - Throws: ``MappingError/sourceChanged(was:is:)`` if it began with another source.
-  func identified(as source: ImportSource) throws -> ImportCheckpoint {
+  func identified(as source: any IdentifiedSource) throws -> ImportCheckpoint {
     var checkpoint = self
     let identity = try source.identity()
     if checkpoint.identity.isEmpty { checkpoint.identity = identity }

@@ -24,7 +24,7 @@ struct KnownFile {
   /// Reads the whole file.
   /// - Throws: ``Stopped`` when `shouldStop` returned true.
   init(
-    _ source: ImportSource, into target: String, _ request: ImportRequest, shouldStop: () -> Bool = { false }
+    _ source: any IdentifiedSource, into target: String, _ request: ImportRequest, shouldStop: () -> Bool = { false }
   ) throws {
     guard let digest = try source.digest(shouldStop: shouldStop) else { throw Stopped() }
     self.digest = digest

@@ -6,6 +6,9 @@
 // the same imports run again from where they stopped, which is the end of their members.
 //
 // Members of a zip are found by its directory. A tar has none and is read from its beginning for each member.
+//
+// A set of files is a feed, too: a folder in place of an archive, always one transaction. Before it begins, the files are
+// compared with what its control file says (see SetCheck).
 
 import ManagedObjects
 
@@ -30,7 +33,7 @@ final class FeedImport {
 
     init(_ step: FeedPlan.Step) {
       self.step = step
-      bytesTotal = max(0, step.member?.size ?? 0)
+      bytesTotal = step.size
     }
 
     mutating func note(_ progress: ImportProgress) {
@@ -47,7 +50,8 @@ final class FeedImport {
       let summary =
         (step.name == step.entity.name ? step.name : "\(step.name) into \(step.entity.name)")
         + ": \(parts.isEmpty ? "nothing" : parts.joined(separator: ", "))"
-      return [summary] + notes.map { step.member == nil && step.sheet == nil ? $0 : "\(step.name): \($0)" }
+      return [summary]
+        + notes.map { step.member == nil && step.sheet == nil && step.file == nil ? $0 : "\(step.name): \($0)" }
     }
   }
 
@@ -71,12 +75,24 @@ final class FeedImport {
       try store.synchronize()
       return .finished(ImportProgress(ended: begun, of: request.source), .committed, notes: [])
     }
-    let source = try ImportSource(request.source, descriptor: request.descriptor)
+    let source: any IdentifiedSource
+    let plan: FeedPlan
+    var check: SetCheck?
+    if let set = request.options.set {
+      let files = try SetFolder(request.source, set)
+      plan = try FeedPlan(files, request, entities(of: store))
+      check = SetCheck(folder: files, options: request.options.reader)
+      source = files
+    } else {
+      let file = try ImportSource(request.source, descriptor: request.descriptor)
+      plan = try FeedPlan(file, request, entities(of: store), importer.coordinator.model)
+      source = file
+    }
     let checkpoint = try (begun ?? ImportCheckpoint()).identified(as: source)
-    let plan = try FeedPlan(source, request, entities(of: store), importer.coordinator.model)
     try request.options.mapping.check(ofFeed: plan.steps.map(\.entity))
     let known = try importer.knownFile(source, into: plan.target, control)
     if begun == nil, let note = try known?.earlierImport(in: context) { return importer.skipped(note) }
+    try check?.run(shouldStop: control.shouldStop)
     try folder.make()
     let load = { [self] (control: ImportControl) throws -> ImportEnd in
       if begun == nil { try save(checkpoint) }
@@ -153,7 +169,9 @@ final class FeedImport {
       return true
     }
     members[index].counts = ImportCounts()
-    let part = FeedPart(member: step.member, others: counts, holdsEnd: holdsEnd)
+    let part = FeedPart(
+      member: step.member, others: counts, holdsEnd: holdsEnd,
+      hasTrailer: step.file != nil && request.options.set?.control.trailer == true)
     let reporting = ImportControl(shouldStop: control.shouldStop) { [self] progress in
       members[index].note(progress)
       control.report(self.progress)
@@ -181,6 +199,8 @@ final class FeedImport {
     member.entity = step.entity.name
     member.rejects = folder.file(step.rejects)
     member.options.reader.member = nil
+    member.options.set = nil
+    if let file = step.file { (member.source, member.name) = (file.url, file.name) }
     member.options.mapping = request.options.mapping.narrowed(to: step.entity)
     if let sheet = step.sheet {
       member.options.reader.format = .xlsx
@@ -229,6 +249,8 @@ struct FeedPart {
   let others: ImportCounts
   /// Whether it stops when everything is read. Another run does what can only be done at the end.
   let holdsEnd: Bool
+  /// Whether the last line isn't a record.
+  let hasTrailer: Bool
 
   /// How the names of the members' jobs begin.
   static func prefix(of job: String) -> String { job + "#" }

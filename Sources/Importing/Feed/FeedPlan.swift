@@ -1,3 +1,4 @@
+import Foundation
 package import ManagedObjects
 
 /// What is imported from a file that holds records of several entities, and in which order.
@@ -16,9 +17,21 @@ struct FeedPlan {
     var select: CoreDataSelects.Select? = nil
     /// The name of the sheet of a workbook; nil for other files.
     var sheet: String? = nil
+    /// The file of a set; nil for other sources.
+    var file: SetFile? = nil
 
     /// Whether it is one of several in the file.
-    var isPart: Bool { member != nil || select != nil || sheet != nil }
+    var isPart: Bool { member != nil || select != nil || sheet != nil || file != nil }
+
+    /// The bytes to read, as far as they are known.
+    var size: Int64 { max(0, member?.size ?? file?.size ?? 0) }
+  }
+
+  /// One of the files of a set.
+  struct SetFile {
+    let url: URL
+    let name: String
+    let size: Int64
   }
 
   private(set) var steps: [Step] = []
@@ -82,6 +95,35 @@ struct FeedPlan {
     guard !steps.isEmpty else { throw Self.noSteps(members.map(\.name), entities) }
     try checkModes(request.options)
     noteIgnored(ignored)
+    noteMissing(entities)
+    noteCycles(order)
+    holdsEnds = !order.cycles.isEmpty || request.options.deletes
+  }
+
+  /// Each file of a set is a step. None is left out: what has no entity is an error.
+  /// - Throws: ``SetFault``, or ``MappingError/badFeed(reason:)``.
+  init(_ folder: SetFolder, _ request: ImportRequest, _ entities: [EntityDescription]) throws {
+    let parts = folder.parts.parts
+    let owners = try folder.set.entities(of: parts, among: entities)
+    var waiting = Array(zip(parts, owners).enumerated())
+    let order = ImportOrder(entities, files: owners.map { $0.userInfo[ImportOrder.fileNameKey] ?? $0.name })
+    var names: Set<String> = []
+    for step in order.steps {
+      guard let next = waiting.firstIndex(where: { $0.element.1.name == step.entity }) else { continue }
+      let (index, (part, entity)) = waiting.remove(at: next)
+      var rejects = RejectFolder.name(for: part.name, request.options.reader)
+      if !names.insert(rejects).inserted { rejects = "\(index)-\(rejects)" }
+      names.insert(rejects)
+      steps.append(
+        Step(
+          member: nil, name: SourceError.shown(part.name), entity: entity, rejects: rejects,
+          job: FeedPart.prefix(of: request.job) + String(index),
+          file: SetFile(url: folder.url(of: part.name), name: part.name, size: folder.length(of: part))))
+    }
+    if let (_, (part, entity)) = waiting.first {
+      throw SetFault.noEntity(file: part.name, known: [entity.name])
+    }
+    try checkModes(request.options)
     noteMissing(entities)
     noteCycles(order)
     holdsEnds = !order.cycles.isEmpty || request.options.deletes

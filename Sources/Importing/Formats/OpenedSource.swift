@@ -4,6 +4,8 @@ struct OpenedSource {
   let detection: SourceDetection
   /// Whether all columns are known from the beginning and no cell has nested values.
   let isTabular: Bool
+  /// What leaves the last line out; nil where that is a record as every other.
+  var trailer: TrailerSource?
 }
 
 /// Opens a source for reading, from its beginning or from where an earlier reader stood.
@@ -22,12 +24,14 @@ struct OpenedSource {
 ///   - member: the member to read of an archive that was listed before; nil: the one that the options choose.
 ///   - log: a descriptor of the write-ahead log of a SQLite file; nil: there is none.
 ///   - isMoved: whether the file isn't where its program wrote it, so that such a log may be missing.
+///   - hasTrailer: whether the last line isn't a record, but holds their number. Ignored where there are no lines.
 ///   - position: the `end` of the last batch that is done with; nil for the beginning.
 ///   - blockSize: the size of the blocks that each stage reads.
 /// - Throws: `ReaderError`.
 func openSource(
   fileDescriptor: Int32, name: String, options: ReaderOptions, member: ArchiveMember? = nil,
-  log: Int32? = nil, isMoved: Bool = false, from position: ReaderPosition?, blockSize: Int = 256 << 10
+  log: Int32? = nil, isMoved: Bool = false, hasTrailer: Bool = false, from position: ReaderPosition?,
+  blockSize: Int = 256 << 10
 ) throws -> OpenedSource {
   try options.validate()
   let formats = FileFormats.standard
@@ -44,7 +48,8 @@ func openSource(
   }
   var stages = try SourceStages(descriptor: fileDescriptor, name: name, options: options, blockSize: blockSize)
   try stages.openText(member)
-  let window = try SourceWindow(source: stages.source, encoding: stages.guess.encoding, blockSize: blockSize)
+  let trailer = hasTrailer ? TrailerSource(stages.source, blockSize: blockSize) : nil
+  let window = try SourceWindow(source: trailer ?? stages.source, encoding: stages.guess.encoding, blockSize: blockSize)
   _ = try window.fill(until: SourceSample.size)
   let sample = SourceSample(bytes: window.bytes, isWhole: window.atEnd)
   for case (let format, .file(let access)) in candidates.map({ ($0, $0.access) })
@@ -70,7 +75,7 @@ func openSource(
     detection: SourceDetection(
       stages: stages, format: format, reader: reader, options: options,
       isRejectFile: RejectReason.isRejectFile(sample.bytes)),
-    isTabular: format.isTabular)
+    isTabular: format.isTabular, trailer: trailer)
 }
 
 /// The reader alone.

@@ -21,7 +21,8 @@ package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashab
   package static let rejectLimit = ImportOptionKey("reject_limit")
   package static let rejectShare = ImportOptionKey("reject_share")
   package static let batchSize = ImportOptionKey("batch_size")
-  private static let ofWhole = [atomic, dryRun, allowEmpty, skipKnownFiles, rejectLimit, rejectShare, batchSize]
+  package static let set = ImportOptionKey("set")
+  private static let ofWhole = [atomic, dryRun, allowEmpty, skipKnownFiles, rejectLimit, rejectShare, batchSize, set]
 
   // Of the way from records to objects.
   package static let key = ImportOptionKey("key")

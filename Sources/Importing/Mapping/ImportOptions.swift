@@ -23,6 +23,8 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   /// bytes are read and hashed first. Later changes of its objects or of the model make no difference. The store remembers
   /// the last 100,000 files.
   package var skipsKnownFiles = false
+  /// The files that are imported together, if the source is a folder of such files; nil if it is a file.
+  package var set: FileSet?
   /// How to read the source.
   package var reader: ReaderOptions
   /// How records become objects, in addition to what the model says.
@@ -48,7 +50,7 @@ package struct ImportOptions: Codable, Sendable, Hashable {
 
 extension ImportOptions {
   /// Whether the import is one transaction.
-  package var isWhole: Bool { atomicity == .file || isDryRun || mode == .replace }
+  package var isWhole: Bool { atomicity == .file || isDryRun || mode == .replace || set != nil }
 
   /// The mode for an entity: as given, or `upsert` if something identifies its objects.
   package func effectiveMode(for entity: EntityDescription) -> ImportMode {
@@ -83,7 +85,8 @@ extension ImportOptions {
 
 extension ImportOptions {
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, reader, mapping, batchSize, rejectLimit, rejectShare
+    case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, set, reader, mapping, batchSize, rejectLimit,
+      rejectShare
   }
 
   /// Reads the options of a job, which an older version may have submitted: missing keys have their defaults.
@@ -95,6 +98,7 @@ extension ImportOptions {
     isDryRun = try values.decodeIfPresent(Bool.self, forKey: .isDryRun) ?? isDryRun
     allowsEmpty = try values.decodeIfPresent(Bool.self, forKey: .allowsEmpty) ?? allowsEmpty
     skipsKnownFiles = try values.decodeIfPresent(Bool.self, forKey: .skipsKnownFiles) ?? skipsKnownFiles
+    set = try values.decodeIfPresent(FileSet.self, forKey: .set)
     reader = try values.decodeIfPresent(ReaderOptions.self, forKey: .reader) ?? reader
     mapping = try values.decodeIfPresent(MappingOptions.self, forKey: .mapping) ?? mapping
     batchSize = try values.decodeIfPresent(Int.self, forKey: .batchSize) ?? batchSize
@@ -111,6 +115,7 @@ extension ImportOptions {
     try values.encode(isDryRun, forKey: .isDryRun)
     try values.encode(allowsEmpty, forKey: .allowsEmpty)
     try values.encode(skipsKnownFiles, forKey: .skipsKnownFiles)
+    try values.encodeIfPresent(set, forKey: .set)
     try values.encode(reader, forKey: .reader)
     try values.encode(mapping, forKey: .mapping)
     try values.encode(batchSize, forKey: .batchSize)

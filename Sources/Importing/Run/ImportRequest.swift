@@ -5,7 +5,7 @@ import ManagedObjects
 package struct ImportRequest: Sendable {
   /// Names the job in its checkpoint. No two jobs share it.
   package var job: String
-  /// The file. It must not change while the import runs.
+  /// The file, or a folder with the files of a set. It must not change while the import runs.
   package var source: URL
   /// An open descriptor of the file, valid as long as the import runs; nil to open the file by its path.
   package var descriptor: Int32?

@@ -2,8 +2,17 @@ import Foundation
 import Glibc
 import ManagedObjects
 
+/// What an import reads: a file, or the files of a set.
+protocol IdentifiedSource {
+  /// Identifies it, so that resuming after a kill never mixes two of them.
+  func identity() throws -> String
+
+  /// A hash of all its bytes; nil if `shouldStop`, asked now and then, returned true.
+  func digest(shouldStop: () -> Bool) throws -> String?
+}
+
 /// The file that an import reads, open as long as this object lives.
-final class ImportSource {
+final class ImportSource: IdentifiedSource {
   private static let sample = 4096
   let descriptor: Int32
   /// The write-ahead log of a SQLite file.

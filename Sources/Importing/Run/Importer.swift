@@ -109,7 +109,7 @@ package struct Importer {
   /// The file, if the options ask to recognise files imported before; nil otherwise, which costs nothing.
   ///
   /// - Throws: ``KnownFile/Stopped`` when `shouldStop` returned true. Reading a file takes a while.
-  func knownFile(_ source: ImportSource, into target: String, _ control: ImportControl) throws -> KnownFile? {
+  func knownFile(_ source: any IdentifiedSource, into target: String, _ control: ImportControl) throws -> KnownFile? {
     guard request.options.skipsKnownFiles, part == nil else { return nil }
     return try KnownFile(source, into: target, request, shouldStop: control.shouldStop)
   }

@@ -33,7 +33,7 @@ final class SourceLoad {
     let position = begin.position == .start ? nil : begin.position
     let opened = try openSource(
       fileDescriptor: source.descriptor, name: request.name, options: options.reader, member: part?.member,
-      log: source.log?.descriptor, isMoved: request.isMoved, from: position)
+      log: source.log?.descriptor, isMoved: request.isMoved, hasTrailer: part?.hasTrailer ?? false, from: position)
     let reader = opened.reader
     let isTabular = opened.isTabular
     let mapping = try RecordMapping(

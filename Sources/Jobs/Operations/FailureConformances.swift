@@ -54,6 +54,11 @@ extension ReaderError: JobFailing {
   }
 }
 
+extension SetFault: JobFailing {
+  /// The files stay what they are.
+  package var jobFailure: JobFailure { JobFailure(code: "set", message: description, isRetryable: false) }
+}
+
 extension MemberFailure: JobFailing {
   package var jobFailure: JobFailure {
     var failure = JobFailure(reason)

@@ -16,6 +16,10 @@ extension ImportOptions {
     section[.rejectLimit]?.readLimit(0...1_000_000_000, into: &rejectLimit)
     section[.rejectShare]?.readShare(into: &rejectShare)
     if let size = section[.batchSize]?.integer(1...1_000_000) { batchSize = size }
+    if let value = section[.set] {
+      set = FileSet(value) ?? set
+      if section[.atomic] != nil, atomicity == .batch { section[.atomic]?.conflict("a set is committed as a whole") }
+    }
     reader.read(section)
     mapping.read(section)
     reader.reportConflicts(in: section)

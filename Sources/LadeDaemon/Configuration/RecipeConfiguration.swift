@@ -56,7 +56,11 @@ extension RecipeConfiguration {
     if let attempts = section[.maxAttempts]?.integer(JobSubmission.attemptsRange) { recipe.maxAttempts = attempts }
     recipe.expectation = section[.expect].flatMap { RecipeExpectation($0, in: timeZone) }
     recipe.options.mode = section[.mode]?.word(of: ImportMode.self)
-    recipe.options.read(YAMLSection<ImportOptionKey>(section, partOf: entry.value))
+    let options = YAMLSection<ImportOptionKey>(section, partOf: entry.value)
+    recipe.options.read(options)
+    if let set = recipe.options.set, set.members.isEmpty {
+      options[.set]?.conflict("a hot folder doesn't know a set without `of`, the patterns of its files")
+    }
     guard isNamedWell, store != nil, entity != nil else { return nil }
     self = recipe
   }

@@ -27,7 +27,8 @@ extension DaemonBackend {
     try await checkBackup(of: submission)
     return try await translating {
       let file = try await opened(submission, for: peer)
-      let made = try await queue.receive(plan.submission(submission, source: file?.name, by: peer.who))
+      let made = try await queue.receive(
+        plan.submission(submission, source: file?.name, files: file?.files, by: peer.who))
       // One that was there, with the same unique key, has a file of its own, or is being handed it.
       guard let file, made.isNew else { return shown(queue.completed(made.job)) }
       return shown(queue.completed(try await handOver(file, to: made.job, by: peer)))
@@ -38,7 +39,8 @@ extension DaemonBackend {
     _ submission: JobSubmission, by peer: Peer, reply: @escaping @Sendable (Result<Job, any Error>) -> Void
   ) -> Bool {
     // An import's file is opened before, and a restore's backup is looked at.
-    guard submission.kind != ImportOperation.kind, submission.kind != RestoreOperation.kind, submission.source == nil
+    guard submission.kind != ImportOperation.kind, submission.kind != RestoreOperation.kind, submission.source == nil,
+      submission.files.isEmpty
     else { return false }
     do {
       try permissions.check(submission, by: peer)
@@ -52,28 +54,50 @@ extension DaemonBackend {
     }
   }
 
-  /// The opened file of a submitted import.
-  func opened(_ submission: JobSubmission, for peer: Peer) async throws -> SubmittedFile? {
+  /// The opened file of a submitted import, or the files of a set.
+  func opened(_ submission: JobSubmission, for peer: Peer) async throws -> SubmittedInput? {
     guard submission.kind == ImportOperation.kind else {
-      if submission.source == nil { return nil }
+      if submission.source == nil, submission.files.isEmpty { return nil }
       throw ControlError.invalid(field: "source", reason: "a job of the kind \(submission.kind) takes no file")
+    }
+    let folders = configuration.allowedFolders
+    if !submission.files.isEmpty {
+      if let problem = submission.problem, problem.key == .files {
+        throw ControlError.invalid(field: "files", reason: problem.reason)
+      }
+      let files = try await directories.onQueue { [directories] in
+        try directories.openSubmitted(submission.files, for: peer.uid, allowedFolders: folders)
+      }
+      return .set(files, name: setName(of: submission, files.map(\.name)))
     }
     guard let source = submission.source else {
       throw ControlError.invalid(field: "source", reason: "an import needs the path of its file")
     }
-    let folders = configuration.allowedFolders
     return try await directories.onQueue { [directories] in
-      try directories.openSubmitted(source, for: peer.uid, allowedFolders: folders)
+      .file(try directories.openSubmitted(source, for: peer.uid, allowedFolders: folders))
     }
   }
 
+  /// As a set of the hot folder would be called: `timetable-2026-11-28`.
+  private func setName(of submission: JobSubmission, _ files: [String]) -> String {
+    let recipe = submission.recipe.flatMap { configuration.recipe(named: $0) }
+    let key = recipe?.options.set?.groups(of: files).groups.first?.key ?? ""
+    let name = recipe?.name ?? "set"
+    return key.isEmpty ? name : "\(name)-\(key)"
+  }
+
   /// Copies the file of a job that this submission has made, and lets the job run.
-  func handOver(_ file: SubmittedFile, to job: Job, by peer: Peer) async throws -> Job {
+  func handOver(_ file: SubmittedInput, to job: Job, by peer: Peer) async throws -> Job {
     // It may have been cancelled since.
     guard job.isAwaitingFile, !job.state.isEnded else { return job }
     let name = SpoolDirectories.activeName(job: job.id, originalName: file.name)
     do {
-      try await directories.onQueue { [directories] in try directories.adoptWithLog(file, as: name) }
+      try await directories.onQueue { [directories] in
+        switch file {
+        case .file(let file): try directories.adoptWithLog(file, as: name)
+        case .set(let files, _): try directories.adopt(files, as: name)
+        }
+      }
     } catch {
       await giveUp(job.id, because: error)
       throw error

@@ -6,14 +6,14 @@ import Spool
 extension DaemonBackend {
   func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt] {
     var receipts = [JobReceipt?](repeating: nil, count: submissions.count)
-    var planned: [(place: Int, submission: JobSubmission, file: SubmittedFile?)] = []
+    var planned: [(place: Int, submission: JobSubmission, file: SubmittedInput?)] = []
     for (place, submission) in submissions.enumerated() {
       do {
         try permissions.check(submission, by: peer)
         try await checkBackup(of: submission)
         try await translating {
           let file = try await opened(submission, for: peer)
-          let wanted = try plan.submission(submission, source: file?.name, by: peer.who)
+          let wanted = try plan.submission(submission, source: file?.name, files: file?.files, by: peer.who)
           planned.append((place, wanted, file))
         }
       } catch let error as ControlError {
@@ -82,12 +82,13 @@ extension DaemonBackend {
       if let callback = batch.callback, callback.kind == ImportOperation.kind {
         throw ControlError.invalid(field: "callback", reason: "it can't be an import")
       }
-      var files: [SubmittedFile?] = []
+      var files: [SubmittedInput?] = []
       for member in batch.jobs { files.append(try await opened(member.job, for: peer)) }
       var planned = batch
       planned.submittedBy = peer.who
       for (index, file) in files.enumerated() {
-        planned.jobs[index].job = try plan.submission(batch.jobs[index].job, source: file?.name, by: peer.who)
+        planned.jobs[index].job = try plan.submission(
+          batch.jobs[index].job, source: file?.name, files: file?.files, by: peer.who)
       }
       planned.callback = try batch.callback.map { try plan.submission($0, source: nil, by: peer.who) }
       let made = try await queue.submit(batch: planned)
@@ -107,7 +108,7 @@ extension DaemonBackend {
   }
 
   /// Copies the file of a job that was just made, and lets the job run.
-  private func handOver(_ file: SubmittedFile, to id: Int64, by peer: Peer) async throws {
+  private func handOver(_ file: SubmittedInput, to id: Int64, by peer: Peer) async throws {
     let job: Job
     do {
       job = try await queue.job(id)

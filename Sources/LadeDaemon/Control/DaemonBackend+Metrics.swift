@@ -87,6 +87,12 @@ extension DaemonBackend {
       MetricFamily(
         .gauge, "lade_spool_entries_waiting",
         "Entries that the last look at the spool left to wait for a writer, a file or time.", value: status.waiting),
+      MetricFamily(
+        .gauge, "lade_spool_sets_waiting", "Sets of files in hot folders that aren't complete.",
+        value: status.waitingSets),
+      MetricFamily(
+        .gauge, "lade_spool_sets_overdue", "Sets of files that have waited for longer than their timeout.",
+        value: status.overdueSets),
       look,
     ]
   }

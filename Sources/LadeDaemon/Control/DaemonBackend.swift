@@ -40,7 +40,7 @@ struct DaemonBackend: ControlBackend {
           name: store.configuration.name, path: store.configuration.path,
           entities: store.entities.sorted(), mainContext: mainContexts[store.configuration.name])
       },
-      spool: configuration.spool, recipes: freshness.freshness)
+      spool: configuration.spool, recipes: freshness.freshness, sets: intake.status.waitingSetsOrNone)
   }
 
   func jobEvents() -> AsyncStream<Job> {

@@ -152,6 +152,8 @@ extension DaemonConfiguration {
     var timing = intake.timing
     timing.rescanInterval = rescanInterval
     return try SpoolSettings(
-      recipes: Set(recipes.map(\.name)), allowedFolders: allowedFolders, timing: timing, rules: intake.rules)
+      recipes: Set(recipes.map(\.name)),
+      sets: Dictionary(recipes.compactMap { recipe in recipe.options.set.map { (recipe.name, $0) } }) { $1 },
+      allowedFolders: allowedFolders, timing: timing, rules: intake.rules)
   }
 }

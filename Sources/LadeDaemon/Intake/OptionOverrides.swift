@@ -24,6 +24,13 @@ struct OptionOverrides {
       throw SubmissionProblem(
         field: "options", reason: "there is no option \(unknown.prefix(80))", advice: Self.advice(for: unknown))
     }
+    if case .map(let set)? = options["set"] {
+      for key in [FileSet.Key.timeout, .afterTimeout] where set[key.rawValue] != nil {
+        throw SubmissionProblem(
+          field: "options.set.\(key.rawValue)", reason: "only the sets of a recipe's hot folder wait",
+          advice: "Leave it out.")
+      }
+    }
     let usual = target.batchSize
     // A command line can't tell 1 from "1".
     let node = YAMLNode(.map(options)).under("options", takesTextsForNumbers: true)

@@ -45,7 +45,8 @@ struct SpoolBridge: SpoolDelegate {
       }
     try check(request.kind, of: entry)
     do {
-      var submission = try plan.submission(request, source: entry.originalName, by: "spool (user \(entry.ownerUID))")
+      var submission = try plan.submission(
+        request, source: entry.originalName, files: entry.files, by: "spool (user \(entry.ownerUID))")
       submission.origin = .spool(entry.identity)
       submission.awaitsFile = entry.hasFile
       return submission

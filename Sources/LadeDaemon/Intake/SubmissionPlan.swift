@@ -23,9 +23,13 @@ struct SubmissionPlan: Sendable {
   /// A job's options are kept with it, and in memory for each job that is listed.
   static let longestOptions = 128 << 10
 
-  /// - Parameter source: the name of an import's file.
+  /// - Parameters:
+  ///   - source: the name of an import's file, or of a set.
+  ///   - files: the names of the set's files; nil for one file.
   /// - Throws: ``SubmissionProblem``.
-  func submission(_ request: JobSubmission, source: String?, by who: String) throws -> JobSubmission {
+  func submission(
+    _ request: JobSubmission, source: String?, files: [String]? = nil, by who: String
+  ) throws -> JobSubmission {
     if let priority = request.priority { try Self.checkPriority(priority) }
     if request.uniqueKey == nil, request.uniquePeriod != nil || request.uniqueStates != nil {
       throw SubmissionProblem(
@@ -35,7 +39,8 @@ struct SubmissionPlan: Sendable {
     guard request.kind == ImportOperation.kind else { return try otherSubmission(request, by: who) }
     let recipe = try recipe(request.recipe)
     let store = try store(request.store ?? recipe?.store)
-    let entity = try entity(request.entity ?? recipe?.entity, in: store)
+    let named = request.entity ?? recipe?.entity
+    let entity = try entity(named ?? (files == nil ? nil : ImportRequest.feed), in: store)
     let lane = try lane(request.lane ?? recipe?.lane ?? LaneConfiguration.defaultName)
     var options = recipe?.options ?? ImportOptions()
     if let mode = request.mode { options.mode = mode }
@@ -43,6 +48,7 @@ struct SubmissionPlan: Sendable {
     let mode = options.mode
     if let entity { options.mode = options.effectiveMode(for: entity) }
     try OptionOverrides(request.options).apply(to: &options)
+    try check(&options, files, source: source, entity, in: store)
     // The options may say what identifies an object.
     if let entity, mode == nil {
       options.mode = nil
@@ -71,12 +77,45 @@ struct SubmissionPlan: Sendable {
     submission.entity = entity?.name ?? ImportRequest.feed
     submission.mode = options.mode
     submission.source = source
+    // They are one source now, and the options say what they are.
+    submission.files = []
     submission.format = options.reader.format?.rawValue
     submission.resolvedOptions = json
     submission.awaitsFile = true
     submission.maxAttempts = request.maxAttempts ?? recipe?.maxAttempts
     submission.submittedBy = who
     return submission
+  }
+
+  /// Whether a set is given where the options speak of one, and nowhere else.
+  private func check(
+    _ options: inout ImportOptions, _ files: [String]?, source: String?, _ entity: EntityDescription?,
+    in store: DataStores.Store
+  ) throws {
+    if files != nil, options.set == nil { options.set = FileSet() }
+    guard let set = options.set else { return }
+    if let entity {
+      throw SubmissionProblem(
+        field: "entity", reason: "it is \(entity.name), and each file of a set has an entity of its own",
+        advice: "Write \"*\", and give entities in the set's `of` where names don't say them.")
+    }
+    do throws(SetFault) {
+      try set.check(against: store.entities.compactMap { store.coordinator.model.entitiesByName[$0] })
+    } catch {
+      throw SubmissionProblem(field: "set", reason: error.reason)
+    }
+    guard let files else {
+      // A configuration is checked without a file.
+      if source?.isEmpty != false { return }
+      throw SubmissionProblem(
+        field: "source", reason: "the options speak of a set of files, and this is one file",
+        advice: "Give all of the set's files as files, with ladectl by import --set.")
+    }
+    do throws(FileSetProblem) {
+      _ = try set.parts(of: files)
+    } catch {
+      throw SubmissionProblem(field: "files", reason: "\(error)")
+    }
   }
 
   /// - Throws: ``SubmissionProblem`` for a priority out of range.

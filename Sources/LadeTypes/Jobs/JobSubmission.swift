@@ -27,6 +27,8 @@ public struct JobSubmission: Codable, Sendable, Hashable {
   /// The input: an absolute path as the daemon sees it, or in a ticket the name of a file beside it. In the queue it is
   /// the file's own name, for people.
   public package(set) var source: String?
+  /// Several files in place of ``source``, which are imported as a set: as paths, or names beside a ticket.
+  package var files: [String] = []
   /// What an import does with records whose key is already in the store.
   public package(set) var mode: ImportMode?
   /// The lane in which it is to run.
@@ -119,6 +121,7 @@ public struct JobSubmission: Codable, Sendable, Hashable {
     entity = try read(.entity)
     recipe = try read(.recipe)
     source = try read(.source)
+    files = try read(.files) ?? files
     mode = try read(.mode)
     lane = try read(.lane)
     priority = try read(.priority)
@@ -137,7 +140,7 @@ public struct JobSubmission: Codable, Sendable, Hashable {
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case kind, store, entity, recipe, source, mode, lane, priority, tags
+    case kind, store, entity, recipe, source, files, mode, lane, priority, tags
     case isHeld = "held"
     case notBefore = "not_before"
     case deadline, timeout, after
@@ -174,6 +177,13 @@ public struct JobSubmission: Codable, Sendable, Hashable {
 
   /// What is wrong with its values by themselves; nil if nothing is.
   package var problem: Problem? {
+    if files.count > FileSet.mostFiles {
+      return Problem(
+        key: .files, value: nil, reason: "a set has at most \(FileSet.mostFiles) files, and there are \(files.count)")
+    }
+    if source != nil, !files.isEmpty {
+      return Problem(key: .files, value: nil, reason: "there is a source, too: give one file or several")
+    }
     if tags.count > Self.mostTags {
       return Problem(
         key: .tags, value: nil, reason: "there may be at most \(Self.mostTags) tags, and there are \(tags.count)")

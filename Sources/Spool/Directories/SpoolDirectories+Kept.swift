@@ -20,8 +20,12 @@ extension SpoolDirectories {
     for folder in [Folder.done, .corrupt] {
       let directory = try handle(folder)
       for name in names + names.map({ $0 + ".reason" }) {
-        guard try directory.status(of: FileName(name))?.kind == .regular else { continue }
-        try directory.remove(FileName(name))
+        switch try directory.status(of: FileName(name))?.kind {
+        case .regular: try directory.remove(FileName(name))
+        case .directory where try directory.directory(FileName(name))?.isOwn() == true:
+          try directory.removeFolder(FileName(name))
+        default: break
+        }
       }
     }
   }
@@ -38,8 +42,12 @@ extension SpoolDirectories {
     do {
       try done.forEach { name, _ in
         guard goesOn() else { throw RemovalEnded() }
-        guard let status = try done.status(of: name), status.kind == .regular, status.changed < limit else { return }
-        try done.remove(name)
+        guard let status = try done.status(of: name), status.changed < limit else { return }
+        switch status.kind {
+        case .regular: try done.remove(name)
+        case .directory: try done.removeFolder(name)
+        default: return
+        }
         removed += 1
       }
     } catch is RemovalEnded {
@@ -55,7 +63,13 @@ extension SpoolDirectories {
       let directory = try handle(folder)
       var use = SpoolUse()
       try directory.forEach { name, _ in
-        guard let status = try directory.status(of: name), status.kind == .regular else { return }
+        guard let status = try directory.status(of: name) else { return }
+        if status.kind == .directory {
+          let more = try directory.use(ofFolder: name)
+          use.files += more.files
+          use.bytes += more.bytes
+        }
+        guard status.kind == .regular else { return }
         use.files += 1
         use.bytes += status.allocated
       }

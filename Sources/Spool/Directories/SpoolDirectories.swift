@@ -180,11 +180,19 @@ package final class SpoolDirectories: Sendable {
 
   /// Removes an incomplete copy that no one in this process is making. Under the lock, so that no copy begins at the same time.
   func removeAbandonedCopy(_ name: FileName, in active: DirectoryHandle) throws {
-    try copies.withLock { if !$0.contains(name) { try active.remove(name) } }
+    try copies.withLock { copies in
+      if copies.contains(name) { return }
+      if try active.status(of: name)?.kind == .directory {
+        try active.removeFolder(name)
+      } else {
+        try active.remove(name)
+      }
+    }
   }
 
   /// Moves the file of an ended job that is retried from `corrupt/` or `done/` back to `active/`, and removes its reason. As
-  /// everywhere, nothing is overwritten, and only a plain file with one name is moved: only the daemon put such a file there.
+  /// everywhere, nothing is overwritten, and only a plain file with one name is moved, or a folder of the daemon's own: only
+  /// the daemon put such a file there.
   /// The move is durable on return. Blocks.
   /// - Parameter activeName: its name in `active/`.
   /// - Returns: whether the file is in `active/` now; true also if it was there already.
@@ -195,7 +203,9 @@ package final class SpoolDirectories: Sendable {
     if try active.status(of: name) != nil { return true }
     for folder in [Folder.corrupt, .done] {
       let directory = try handle(folder)
-      guard let status = try directory.status(of: name), status.kind == .regular, status.links == 1 else { continue }
+      guard let status = try directory.status(of: name) else { continue }
+      let isOwnFolder = try status.kind == .directory && directory.directory(name)?.isOwn() == true
+      guard isOwnFolder || status.kind == .regular && status.links == 1 else { continue }
       try directory.rename(name, to: active, name)
       try active.synchronise()
       try directory.remove(FileName(activeName + ".reason"))

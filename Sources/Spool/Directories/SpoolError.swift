@@ -16,6 +16,8 @@ package enum SpoolError: Error, Equatable, CustomStringConvertible {
   case noRoom(path: String, bytes: Int64, room: Int64)
   /// `corrupt/` has reached its limit of entries.
   case corruptIsFull(limit: Int)
+  /// More files wait for the rest of their sets than are looked at.
+  case tooManyMembers(path: String, limit: Int)
   /// Only absolute paths can be allowed folders.
   case allowedFolderNotAbsolute(String)
   /// `SpoolIntake.run()` was called while it was running.
@@ -39,6 +41,9 @@ package enum SpoolError: Error, Equatable, CustomStringConvertible {
     case .corruptIsFull(let limit):
       "corrupt/ has \(limit) entries, the limit set by corrupt_limit. Further refused entries stay where they are. Check "
         + "corrupt/ and remove what you don't need."
+    case .tooManyMembers(let path, let limit):
+      "\(path) has more than \(limit) files that wait for the rest of their sets; further ones are left alone. Remove what "
+        + "won't be completed."
     case .allowedFolderNotAbsolute(let path):
       "The allowed folder “\(path)” is not an absolute path. Write it from “/”, without “..”."
     case .alreadyRunning:

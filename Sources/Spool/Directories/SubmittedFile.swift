@@ -71,12 +71,15 @@ package enum SubmissionRefusal: Error, Sendable, Equatable, CustomStringConverti
   case cannotOpen(path: String, reason: String)
   case notARegularFile(String)
   case notTheSubmitters(path: String, owner: UInt32, allowed: [String])
+  /// The name of a file of a set, which it keeps.
+  case badName(path: String, reason: String)
 
   package var description: String {
     switch self {
     case .notAbsolute(let path): return "\(path) isn't an absolute path"
     case .cannotOpen(let path, let reason): return "the daemon can't open \(path): \(reason)"
     case .notARegularFile(let path): return "\(path) isn't a regular file"
+    case .badName(let path, let reason): return "\(path) can't be one of a set's files: \(reason)"
     case .notTheSubmitters(let path, let owner, let allowed):
       let folders = allowed.isEmpty ? "none are configured" : allowed.joined(separator: ", ")
       return

@@ -26,13 +26,14 @@ final class CorruptFolder {
   func beginScan() { wasCountedInThisScan = false }
 
   /// Moves an entry, whatever it is, to `corrupt/`, with the reason beside it. Opens and follows nothing.
-  func take(_ name: FileName, from place: SpoolPlace, _ refusal: SpoolRefusal) throws {
+  /// - Parameter newName: its name there; nil: its own.
+  func take(_ name: FileName, from place: SpoolPlace, _ refusal: SpoolRefusal, as newName: String? = nil) throws {
     guard let status = try place.directory.status(of: name) else { return }
     let entry = "incoming/" + place.relativeName(name)
     let corrupt = try directories.handle(.corrupt)
     try checkRoom(in: corrupt)
     let reason = SpoolReason(place: entry, status: status, code: refusal.code, reason: refusal.description)
-    let kept = try corrupt.put(like: name.sanitised, reason: reason.text) { free in
+    let kept = try corrupt.put(like: newName ?? name.sanitised, reason: reason.text) { free in
       do {
         try place.directory.rename(name, to: corrupt, free)
       } catch let error as SpoolError where error.code == EXDEV {

@@ -15,6 +15,12 @@ enum SpoolTrigger: Sendable {
   case found
 }
 
+/// A file that a ticket names.
+struct SetMember: Sendable {
+  let name: FileName
+  let file: OpenFile
+}
+
 /// Decides what to do with an entry. Blocks.
 struct EntryExaminer: Sendable {
   enum Verdict: Sendable {
@@ -24,6 +30,8 @@ struct EntryExaminer: Sendable {
     case wait(for: Int64?, source: String?)
     case refuse(SpoolRefusal)
     case take(SpoolCandidate)
+    /// A ticket with the files that it names, which are put together before they are taken.
+    case gather([SetMember], ticket: OpenFile)
   }
 
   /// Compared byte for byte: two names that look alike are different folders.
@@ -150,6 +158,7 @@ struct EntryExaminer: Sendable {
     } catch let error as TicketError {
       return .refuse(.ticket(error))
     }
+    if !ticket.files.isEmpty { return try files(of: ticket, file, in: place.directory) }
     switch try source(of: ticket, ticketStatus: file.status, in: place.directory) {
     case .stop(let verdict): return verdict
     case .opened(let source): return .take(SpoolCandidate(ticket, file, name: name, source: source, in: place))
@@ -189,8 +198,25 @@ struct EntryExaminer: Sendable {
       return .stop(.wait(for: time, source: name))
     case .refuse(.sourceOutsideAllowedFolders): return opening
     case .refuse(let refusal): return .stop(.refuse(.source(name: source.fileName, refusal)))
-    case .take: return opening
+    case .take, .gather: return opening
     }
+  }
+
+  /// Opens the files of a set that a ticket names, which are all beside it and belong to its owner.
+  private func files(of ticket: Ticket, _ file: OpenFile, in incoming: DirectoryHandle) throws -> Verdict {
+    var members: [SetMember] = []
+    for name in ticket.files {
+      var one = ticket
+      one.source = .beside(name)
+      switch try source(of: one, ticketStatus: file.status, in: incoming) {
+      case .opened(let member): members.append(SetMember(name: FileName(name), file: member))
+      case .stop(let verdict): return verdict
+      case nil: break
+      }
+    }
+    let owners = Set(members.map(\.file.status.owner)).union([file.status.owner])
+    if owners.count > 1 { return .refuse(.setOfOwners(owners.sorted())) }
+    return .gather(members, ticket: file)
   }
 
   /// Files that are uploaded together arrive in any order, so a ticket waits a while for its source.

@@ -67,6 +67,77 @@ final class HandOver: Sendable {
     unsynchronised.withLock { $0.notes.append(noteName) }
   }
 
+  /// Moves the folder of a set to `active/`. As for a file, the move is durable after ``synchronise()``.
+  func move(_ set: GatheredSet, of place: SpoolPlace, to newName: String) throws {
+    let (active, directory, new) = (try directories.handle(.active), place.directory, FileName(newName))
+    unsynchronised.withLock { $0.sources[ObjectIdentifier(directory)] = directory }
+    do {
+      try directory.rename(set.folderName, to: active, new)
+    } catch let error as SpoolError where error.code == EXDEV {
+      return try moveAcross(set, of: place, to: new)
+    }
+    guard let moved = try active.status(of: new), try moved.isSameFile(as: set.folder.status()) else {
+      throw SpoolError.changed(path: directory.place(set.folderName))
+    }
+  }
+
+  /// The same steps as of a file.
+  private func moveAcross(_ set: GatheredSet, of place: SpoolPlace, to new: FileName) throws {
+    let active = try directories.handle(.active)
+    let noteName = RemovalNote.name(of: new)
+    if try !isKnown(new) {
+      try write(RemovalNote(recipe: place.recipe, name: set.folderName, mark: set.mark), as: noteName, in: active)
+      do {
+        try copy(set.files.map { FileName($0) }, as: new) { try set.folder.open(FileName(set.files[$0])) }
+      } catch {
+        try active.remove(noteName)
+        throw error
+      }
+    }
+    try active.synchronise()
+    if try FileMark(of: set.folderName, in: place.directory) == set.mark {
+      try Self.discard(set.folderName, in: place.directory)
+    }
+    unsynchronised.withLock { $0.notes.append(noteName) }
+  }
+
+  /// Copies files to a folder in `active/`, under a dot name until all of them are whole and on disk.
+  /// - Parameter open: opens one of them, by its place among the names.
+  func copy(_ names: [FileName], as new: FileName, open: (Int) throws -> OpenFile) throws {
+    let active = try directories.handle(.active)
+    let part = FileName(".\(new.text ?? "copy").part")
+    try directories.withCopy(in: part) {
+      try active.removeFolder(part)
+      do {
+        let target = try active.directory(part, creatingWith: 0o750)
+        for (place, name) in names.enumerated() {
+          let file = try open(place)
+          let room = try active.room()
+          guard file.status.allocated <= room else {
+            throw SpoolError.noRoom(path: active.place(new), bytes: file.status.allocated, room: room)
+          }
+          try file.copy(to: target.create(name, mode: 0o640), path: target.place(name))
+        }
+        try target.synchronise()
+        try active.rename(part, to: active, new)
+      } catch {
+        try active.removeFolder(part)
+        throw error
+      }
+    }
+  }
+
+  /// Removes the folder of a set that was copied. First its name says so, since without some of its files it would be another
+  /// set.
+  private static func discard(_ folder: FileName, in directory: DirectoryHandle) throws {
+    let stem = SetName.parts(of: folder)?.name ?? folder
+    let taken = SetName.folder(stem, .taken)
+    try directory.removeFolder(taken)
+    try directory.rename(folder, to: directory, taken)
+    try directory.synchronise()
+    try directory.removeFolder(taken)
+  }
+
   private func write(_ note: RemovalNote, as name: FileName, in active: DirectoryHandle) throws {
     try active.remove(name)
     let file = try active.create(name, mode: 0o600)
@@ -97,7 +168,11 @@ final class HandOver: Sendable {
     if isWhole, let note = try note(of: target) {
       // An entry in a hot folder that comes back later is recognised by its identity.
       if let directory = place(note.recipe)?.directory, try FileMark(of: note.name, in: directory) == note.mark {
-        try directory.remove(note.name)
+        if try directory.status(of: note.name)?.kind == .directory {
+          try Self.discard(note.name, in: directory)
+        } else {
+          try directory.remove(note.name)
+        }
         try directory.synchronise()
       }
     }

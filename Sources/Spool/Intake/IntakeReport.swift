@@ -1,4 +1,5 @@
 package import Foundation
+package import LadeTypes
 import Logging
 import Synchronization
 
@@ -7,6 +8,7 @@ import Synchronization
 package enum SpoolLogEvent: String, Sendable, CaseIterable {
   case refused = "entry-refused"
   case failed = "entry-failed"
+  case setOverdue = "set-overdue"
 }
 
 /// What the intake has done since it was created, for status displays and metrics.
@@ -25,6 +27,17 @@ package struct SpoolStatus: Sendable, Equatable {
   package var waiting = 0
   /// When everything was last scanned.
   package var lastRescan: Date?
+
+  /// How many sets are shown.
+  static let shownSets = 100
+  /// Sets of files that aren't complete, the first of them.
+  package var sets: [WaitingSet] = []
+  /// How many there are.
+  package var waitingSets = 0
+  /// How many of them have waited for longer than they may.
+  package var overdueSets = 0
+  /// ``sets``; nil if there is none.
+  package var waitingSetsOrNone: [WaitingSet]? { sets.isEmpty ? nil : sets }
 
   /// Why no entry can be taken at present; nil while entries are taken.
   package var obstacle: String?
@@ -86,6 +99,15 @@ final class IntakeReport {
       metadata: [
         "entry": "\(entry)", "kept": "corrupt/\(name)", "code": "\(refusal.code)",
         "event": "\(SpoolLogEvent.refused.rawValue)",
+      ])
+  }
+
+  /// Logs a set that has waited for longer than it may.
+  func overdue(_ set: WaitingSet) {
+    logger.warning(
+      "spool: a set of recipe \(set.recipe) isn't complete: \(set.missing.joined(separator: ", ")) missing since \(set.since.formatted(.iso8601))",
+      metadata: [
+        "recipe": "\(set.recipe)", "entry": "\(set.key)", "event": "\(SpoolLogEvent.setOverdue.rawValue)",
       ])
   }
 

@@ -31,6 +31,8 @@ package struct SpoolEntry: Sendable, Equatable {
   package let ownerUID: UInt32
   /// That file's group.
   package let ownerGID: UInt32
+  /// The names of the files, if it is a set of several; nil if it is one.
+  package var files: [String]?
 
   /// The name in `active/` once it is taken, which `SpoolDirectories.finish` expects.
   package func activeName(job: Int64) -> String {
@@ -70,6 +72,8 @@ struct SpoolCandidate: Sendable {
   let file: OpenFile?
   /// The file's name in the place's directory; nil if it is elsewhere and stays there.
   let fileName: FileName?
+  /// The files of a set, which are in a folder.
+  var set: GatheredSet?
 
   /// A file in a hot folder.
   init(hotFile: OpenFile, name: FileName, recipe: String, in place: SpoolPlace) {

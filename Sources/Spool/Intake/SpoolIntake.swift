@@ -10,6 +10,8 @@
 //   6  fsync of directories    nothing brings the entry back
 //   7  handOverCompleted       its identity may be forgotten, and its file put away
 //
+// A set of files is gathered in a folder before 1, which is an entry like a file from then on (`SetFolders`).
+//
 // A ticket that names no file isn't synchronised: its job has all of its contents, and may run from 2 on. A loss of power
 // leaves the ticket, which its identity recognises until 7; or an empty one, which is refused, or stays in active/ without
 // effect; or none, and the job runs all the same. The identity is kept until 7 even if the job ends before: so whatever comes
@@ -55,6 +57,7 @@ package actor SpoolIntake {
   private let folders: IncomingFolders
   private let handOver: HandOver
   private let recovery: HandOverRecovery
+  private let sets: SetFolders
 
   // What to examine.
   private var pending = PendingEntries()
@@ -90,6 +93,7 @@ package actor SpoolIntake {
     let handOver = HandOver(directories: directories)
     recovery = HandOverRecovery(
       directories: directories, handOver: handOver, folders: folders, report: report, schedule: schedule)
+    sets = SetFolders(settings.sets, report: report, schedule: schedule, corrupt: corrupt)
     self.schedule = schedule
     self.report = report
     self.corrupt = corrupt
@@ -192,6 +196,7 @@ package actor SpoolIntake {
     report.retry(after: new.timing.settle.nanoseconds)
     corrupt.setLimit(new.rules.corruptLimit)
     folders.reconfigure(new)
+    sets.reconfigure(new.sets)
     do {
       try folders.refresh()
     } catch {
@@ -277,6 +282,7 @@ package actor SpoolIntake {
     schedule.beginScan(next: settings.timing.rescanInterval)
     report.beginScan()
     corrupt.beginScan()
+    sets.beginScan()
     awaited = [:]
     let failuresBefore = status.failures
     try folders.refresh()
@@ -325,10 +331,10 @@ package actor SpoolIntake {
       try directories.handle(.active).scratchFile()
     }
     var changedSince = [FoundEntry]()
-    for place in folders.all {
+    for place in folders.all where !sets.take(in: place) {
       let isWatched = folders.isWatched(place)
       try place.directory.forEach { name, kind in
-        if examiner.partialNames.match(name) { return }
+        if examiner.partialNames.match(name) { return sets.note(name, kind, in: place) }
         // There may be many data files that wait for a ticket; they needn't even be examined.
         if place.recipe == nil, kind == .regular, !name.isTicket, name.refusal == nil { return }
         if place.recipe == nil, kind == .directory, examiner.recipes.contains(name) { return }
@@ -351,6 +357,10 @@ package actor SpoolIntake {
   /// Examines an entry, and takes, refuses or leaves it. An error is reported, and the entry stays.
   /// - Returns: whether it makes sense to continue with others.
   private func consider(_ name: FileName, in place: SpoolPlace, trigger: SpoolTrigger) async -> Bool {
+    if let recipe = place.recipe, sets.take(in: place) {
+      sets.touch(name, in: recipe, trigger: trigger)
+      return true
+    }
     do {
       if try recovery.isAlreadyCopied(name, in: place) { return true }
       switch try examiner.examine(name, in: place, trigger: trigger) {
@@ -365,6 +375,10 @@ package actor SpoolIntake {
         }
         group.append(candidate)
         if group.count >= Self.groupSize { return await takeGroup() }
+      case .gather(let members, let ticket):
+        // Another ticket of the group may name one of them.
+        guard await takeGroup() else { return false }
+        if let candidate = try sets.gather(members, ticket: name, ticket, in: place) { group.append(candidate) }
       }
       return true
     } catch {
@@ -386,7 +400,20 @@ package actor SpoolIntake {
   /// Takes the group, and returns when its hand-over is confirmed, too.
   /// - Returns: whether it makes sense to continue with others.
   private func takeRemaining() async -> Bool {
-    let goesOn = await takeGroup()
+    var goesOn = await takeGroup()
+    if goesOn, sets.isNeeded {
+      for candidate in sets.candidates(folders, examiner) where goesOn && !Task.isCancelled {
+        do {
+          if try recovery.isAlreadyCopied(candidate.name, in: candidate.place) { continue }
+        } catch {
+          goesOn = report.failed(error, at: "incoming/" + candidate.place.relativeName(candidate.name))
+          continue
+        }
+        group.append(candidate)
+        if group.count >= Self.groupSize { goesOn = await takeGroup() }
+      }
+      goesOn = await takeGroup() && goesOn
+    }
     return await confirmed() && goesOn
   }
 
@@ -412,7 +439,10 @@ package actor SpoolIntake {
       } catch is CancellationError where Task.isCancelled {
         report.info("spool: stopping; left for the next start", entry: name)
       } catch {
-        if case SpoolError.changed = error, candidate.ticket == nil, case .success(let job) = answer {
+        // A set is complete whatever its files hold, and is copied again.
+        if case SpoolError.changed = error, candidate.ticket == nil, candidate.set == nil,
+          case .success(let job) = answer
+        {
           changed.append(job)
         }
         goesOn = report.failed(error, at: name) && goesOn
@@ -452,7 +482,11 @@ package actor SpoolIntake {
     case .success(let made): job = made
     case .failure(let refusal as SpoolRefusal):
       failedAccepts = 0
-      try refuse(candidate.name, in: candidate.place, refusal)
+      if candidate.set == nil {
+        try refuse(candidate.name, in: candidate.place, refusal)
+      } else {
+        try sets.refuse(candidate.name, in: candidate.place, refusal)
+      }
       return nil
     case .failure(let error):
       failedAccepts += 1
@@ -474,6 +508,7 @@ package actor SpoolIntake {
 
   private func move(_ candidate: SpoolCandidate, job: Int64) throws {
     let place = candidate.place
+    if let set = candidate.set { return try handOver.move(set, of: place, to: candidate.entry.activeName(job: job)) }
     // The ticket first: alone in `active/` after a kill, it says which file is still to come.
     if let ticket = candidate.ticket {
       try handOver.move(candidate.name, of: place, ticket, to: SpoolDirectories.ticketName(job: job))

@@ -1,3 +1,5 @@
+import LadeTypes
+
 /// Why an entry of `incoming/` is refused. It goes to `corrupt/`, with this text in a `.reason` file beside it.
 package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   /// A symbolic link, wherever it leads.
@@ -32,6 +34,14 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   indirect case source(name: String, SpoolRefusal)
   /// The ticket's source is an absolute path outside the allowed folders.
   case sourceOutsideAllowedFolders(path: String, allowed: [String])
+  /// The hot folder takes sets of files, and this is none of such a set.
+  case notOfSet(patterns: [String])
+  /// The files of a set belong to several users.
+  case setOfOwners([UInt32])
+  /// A set isn't complete, and has waited for long enough.
+  case lateSet(missing: [String], hours: Double)
+  /// The folder of a set has no files.
+  case setIsEmpty
   /// The ticket's source is one of the daemon's own files: in its spool, its state or its stores.
   case own
   /// The ticket's source is in a pseudo file system such as /proc: the kernel generates it as it is read.
@@ -58,6 +68,10 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .sourceMissing: "source-missing"
     case .source(_, let refusal): "source-" + refusal.code
     case .sourceOutsideAllowedFolders: "source-outside"
+    case .notOfSet: "not-of-set"
+    case .setOfOwners: "set-owners"
+    case .lateSet: "set-late"
+    case .setIsEmpty: "set-empty"
     case .own: "daemons-own"
     case .kernelFile: "kernel-file"
     case .unacceptable: "unacceptable"
@@ -95,6 +109,13 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .sourceOutsideAllowedFolders(let path, let allowed):
       "its source “\(path)” is under none of the allowed folders"
         + (allowed.isEmpty ? "; there are none" : " (\(allowed.joined(separator: ", ")))")
+    case .notOfSet(let patterns):
+      "the hot folder takes sets of files, and none of a set is called so (\(patterns.joined(separator: ", ")))"
+    case .setOfOwners(let owners):
+      "the files of the set belong to several users (\(owners.map { "\($0)" }.joined(separator: ", ")))"
+    case .lateSet(let missing, let hours):
+      "the set isn't complete after \(Duration.seconds(hours * 3600).text): it lacks \(missing.joined(separator: ", "))"
+    case .setIsEmpty: "the set has no files"
     case .own: "it is one of the daemon's own files"
     case .kernelFile: "it is in a pseudo file system, whose files the kernel generates as they are read"
     case .unacceptable(let what, _): what
@@ -117,6 +138,10 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .source(_, let refusal): refusal.advice + " Then submit the ticket again."
     case .sourceOutsideAllowedFolders:
       "Put the file beside the ticket, or add its folder to allowed_folders in the configuration."
+    case .notOfSet: "Rename it, or change the patterns of the recipe's set."
+    case .setOfOwners: "Hand over all files of a set as one user."
+    case .lateSet: "Hand over all of its files again."
+    case .setIsEmpty: "Hand over its files again."
     case .own: "Name a file that isn't in the daemon's spool, state or stores."
     case .kernelFile: "Copy its contents to a file, and name that."
     case .unacceptable(_, let advice): advice

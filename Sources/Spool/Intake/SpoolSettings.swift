@@ -1,9 +1,12 @@
 import Glibc
+package import LadeTypes
 
 /// What an intake takes, and when. It can be replaced while the intake runs.
 package struct SpoolSettings: Sendable {
   /// Names of recipes; each has a hot folder of its name in `incoming/`.
   let recipes: [String]
+  /// What the sets of those recipes have whose hot folders take sets of files.
+  let sets: [String: FileSet]
   /// Folders whose files a ticket may name as its source.
   let allowedFolders: [String]
   let timing: SpoolTiming
@@ -12,13 +15,14 @@ package struct SpoolSettings: Sendable {
   /// - Parameter allowedFolders: absolute paths.
   /// - Throws: `SpoolError` for a recipe name that can't be a folder's name, and for a relative allowed folder.
   package init(
-    recipes: Set<String>, allowedFolders: [String], timing: SpoolTiming = SpoolTiming(),
+    recipes: Set<String>, sets: [String: FileSet] = [:], allowedFolders: [String], timing: SpoolTiming = SpoolTiming(),
     rules: SpoolRules = SpoolRules()
   ) throws {
     if let unusable = recipes.sorted().first(where: { !Self.canTake(hotFolder: $0, rules: rules) }) {
       throw SpoolError.unusableRecipeName(unusable)
     }
     self.recipes = recipes.sorted()
+    self.sets = sets
     self.allowedFolders = try allowedFolders.map(Self.normalised)
     self.timing = timing
     self.rules = rules

@@ -6,6 +6,7 @@ package import LadeTypes
 ///     store: shop
 ///     entity: Customer
 ///     source: customers.csv   # a file beside the ticket, or an absolute path under an allowed folder
+///     files: [a.csv, b.csv]   # or several files beside it, which are a set
 ///     mode: upsert            # or insert, update, replace, synchronise
 ///     lane: import
 ///     priority: 10            # higher goes first; 0 if not given
@@ -47,6 +48,8 @@ package struct Ticket: Sendable, Equatable {
   package var submission = JobSubmission()
   /// Where the data file is; nil for jobs that need none.
   package var source: Source?
+  /// The names of files beside it, which are imported as a set; none for a ticket with a source.
+  package var files: [String] = []
 
   /// A ticket that asks for an import of nothing: to be filled in.
   package init() {}

@@ -41,6 +41,8 @@ extension Ticket {
     }
     if let node = values[Key.source.rawValue] { source = try Source(node) }
     submission.source = nil
+    if let node = values[Key.files.rawValue] { try readFiles(node, hasSource: source != nil) }
+    submission.files = []
     let ranges: [(Key, ClosedRange<Int>)] = [
       (.priority, JobSubmission.priorityRange), (.maxAttempts, JobSubmission.attemptsRange), (.batch, 1...Int.max),
     ]
@@ -64,6 +66,22 @@ extension Ticket {
       let node = values[Key.uniquePeriod.rawValue] ?? values[Key.uniqueStates.rawValue]
     {
       throw node.wrong("it says something of a `unique_key`, and there is none")
+    }
+  }
+}
+
+extension Ticket {
+  private mutating func readFiles(_ node: YAMLNode, hasSource: Bool) throws(YAMLError) {
+    if hasSource { throw node.wrong("there is a `source`, too: name either one file or several") }
+    guard (1...FileSet.mostFiles).contains(node.listed.count) else {
+      throw node.wrongType("a list of 1 to \(FileSet.mostFiles) files beside the ticket")
+    }
+    for element in node.listed {
+      guard case .beside(let name) = try Source(element), !FileName(name).isTicket else {
+        throw element.wrong("the files of a set are beside the ticket")
+      }
+      if files.contains(name) { throw element.wrong("it is named twice") }
+      files.append(name)
     }
   }
 }

@@ -151,6 +151,7 @@ struct OpenAPITests {
       "LaneRate": names(RateLimit.CodingKeys.self), "ConcurrencyChange": names(ConcurrencyChange.CodingKeys.self),
       "ScheduleList": names(ScheduleList.CodingKeys.self), "Schedule": names(Schedule.CodingKeys.self),
       "RecipeFreshness": names(RecipeFreshness.CodingKeys.self),
+      "WaitingSet": names(WaitingSet.CodingKeys.self),
       "RecipeList": names(RecipeList.CodingKeys.self), "Recipe": names(Recipe.CodingKeys.self),
       "RecipeTest": names(RecipeTest.CodingKeys.self), "RecipeTestResult": names(RecipeTestResult.CodingKeys.self),
       "StoreList": names(StoreList.CodingKeys.self), "Store": names(Store.CodingKeys.self),

@@ -21,6 +21,13 @@ struct StatusSheet: Sendable {
       let line = "recipe \(recipe.recipe.printable) is \(recipe.state.rawValue): \(reason.printable)"
       text += style(line, .yellow) + "\n"
     }
+    for set in status.sets ?? [] {
+      let name = set.key.isEmpty ? "" : " " + set.key.printable
+      let line =
+        "recipe \(set.recipe.printable): set\(name) waits for \(set.missing.map(\.printable).joined(separator: ", "))"
+        + " since \(Quantity.time(set.since))" + (set.isOverdue ? ", overdue" : "")
+      text += (set.isOverdue ? style(line, .yellow) : line) + "\n"
+    }
     if status.version != LadeVersion.current {
       text += style("This is ladectl \(LadeVersion.current): not the daemon's version.", .yellow) + "\n"
     }

@@ -18,6 +18,7 @@ extension Ladectl {
         ladectl import people.csv --entity Person --delimiter ';' --wait
         ladectl import *.csv --recipe orders
         ladectl import feed.zip --entity '*' --dry-run --wait
+        ladectl import --set stops-2026-11-28.csv trips-2026-11-28.csv --recipe timetable
         zcat orders.csv.gz | ladectl import - --recipe orders
       """, json: .document("a JobList"))
 
@@ -56,6 +57,9 @@ extension Ladectl {
     @Flag(help: "Report the result without committing.")
     var dryRun = false
 
+    @Flag(help: "The files are a set: one job imports all of them, or none.")
+    var set = false
+
     @OptionGroup var submission: SubmissionOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
@@ -67,17 +71,27 @@ extension Ladectl {
       guard target.recipe == nil || target.store == nil else {
         throw ValidationError("The recipe says which store; --store goes with --entity.")
       }
-      guard submission.uniqueKey == nil || files.count == 1 else {
+      guard submission.uniqueKey == nil || files.count == 1 || set else {
         throw ValidationError("With one --unique-key several files would be one job; give one file.")
       }
       guard files.count(where: { $0 == "-" }) <= 1 else {
         throw ValidationError("Standard input can be read once: give - only once.")
+      }
+      guard !set || !files.contains("-") else {
+        throw ValidationError("The files of a set are told apart by their names, and standard input has none.")
       }
       _ = try options
     }
 
     func run(_ session: Session) async throws {
       let options = try options
+      if set {
+        let work = JobSubmission(
+          store: target.store, entity: target.entity, recipe: target.recipe, mode: target.mode, options: options)
+        var submission = submission.applied(to: work)
+        submission.files = files.map { AbsolutePath.of($0) }
+        return try await Submitter(session: session).run([submission], isList: true, wait: self.submission.wait)
+      }
       let input = files.contains("-") ? try await standardInput(session) : nil
       // The daemon has taken its own copy by the time it answers.
       defer { input?.remove() }

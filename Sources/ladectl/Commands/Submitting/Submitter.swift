@@ -1,5 +1,6 @@
 import ControlAPI
 import FoundationEssentials
+import Glibc
 import Importing
 
 /// Submits jobs, prints their numbers, and waits for them if requested.
@@ -96,12 +97,28 @@ struct Submitter: Sendable {
 
   /// - Returns: nil if there is no file to copy.
   private func submitCopy(of submission: JobSubmission) async throws -> Job? {
+    if !submission.files.isEmpty { return try await submitCopies(of: submission) }
     guard let source = submission.source else { return nil }
     return try await session.client.withCopy(of: source) { path in
       var submission = submission
       submission.source = path
       return try await session.client.submit(submission)
     }
+  }
+
+  /// The same with the files of a set, each under its own name.
+  private func submitCopies(of submission: JobSubmission) async throws -> Job? {
+    let spool = try await session.client.status().spool
+    var copies: [SpoolCopy] = []
+    defer { for copy in copies { copy.remove() } }
+    for file in submission.files {
+      if access(file, F_OK) != 0, errno == ENOENT { throw LocalFailure.noSuchFile(path: file) }
+      guard let copy = try SpoolCopy(of: file, inSpool: spool) else { return nil }
+      copies.append(copy)
+    }
+    var submission = submission
+    submission.files = copies.map(\.path)
+    return try await session.client.submit(submission)
   }
 
   /// The jobs by state, with their numbers as ranges.

@@ -1,0 +1,110 @@
+import ControlAPI
+import Foundation
+import Glibc
+import Testing
+
+/// Rule 5 (ARCHITECTURE.md) for several files: a set is taken whole, or stays whole, and taking it twice makes one job.
+@Suite("A daemon that takes sets of files", .startsDaemons, .serialized)
+struct SetKillTests {
+  private static let everywhere = "/spool/incoming:/spool/active:/spool/done:/spool/corrupt"
+
+  @Test(
+    "and is killed between any two steps of that makes one job of each set, and loses no file",
+    .timeLimit(.minutes(20)))
+  func oneFileSystem() async throws {
+    let folder = try DaemonFolder(model: Timetable.model, recipes: Timetable.recipe())
+    let rounds = try await killedEverywhere(folder, prefix: []) { text, name, place in
+      try folder.drop(text, as: name, into: place)
+    }
+    #expect(rounds >= 20, "so many changes are met")
+    #expect(try folder.names(in: "spool/incoming") == ["timetable"])
+    #expect(try folder.names(in: "spool/incoming/timetable") == [])
+  }
+
+  @Test(
+    "from another file system, and is killed between any two steps of that, makes one job of each set, and loses no file",
+    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"), .timeLimit(.minutes(20)))
+  func anotherFileSystem() async throws {
+    let folder = try DaemonFolder(model: Timetable.model, recipes: Timetable.recipe())
+    let mounts = try await PrivateMounts(
+      in: folder, "mkdir -p spool/incoming; mount -t tmpfs lade spool/incoming; mkdir spool/incoming/timetable")
+    let rounds = try await killedEverywhere(folder, prefix: mounts.prefix) { text, name, place in
+      try mounts.drop(text, as: name, into: place)
+    }
+    #expect(rounds >= 25, "so many changes are met")
+    #expect(try mounts.names(in: "spool/incoming") == ["timetable"])
+    #expect(try mounts.names(in: "spool/incoming/timetable") == [])
+  }
+
+  /// Hands over a set for a hot folder and one by a ticket, once each round, to a daemon that is killed at the first, the
+  /// second, … change in its spool, until one comes to the end; then expects one job of each.
+  private func killedEverywhere(
+    _ folder: DaemonFolder, prefix: [String], drop: (String, String, String) throws -> Void
+  ) async throws -> Int {
+    try await folder.start(by: prefix).stop()
+    let point = try KillPoint(in: folder, watch: Self.everywhere)
+    var rounds = 0
+    var isKilled = true
+    while isKilled {
+      rounds += 1
+      try #require(rounds < 200, "there is no end")
+      try drop("code,name\nH\(rounds),Hot\n", "stops-\(rounds).csv", "timetable")
+      try drop("number,stop\n\(rounds * 2),H\(rounds)\n", "trips-\(rounds).csv", "timetable")
+      // Not empty: such a file would have to settle before it counts as finished.
+      try drop("done\n", "\(rounds).done", "timetable")
+      try drop("code,name\nC\(rounds),Cold\n", "stops\(rounds).csv", "")
+      try drop("number,stop\n\(rounds * 2 + 1),C\(rounds)\n", "trips\(rounds).csv", "")
+      let set = "{of: {Stop: \"stops*\", Trip: \"trips*\"}}"
+      try drop(
+        "{store: main, mode: insert, files: [stops\(rounds).csv, trips\(rounds).csv], options: {set: \(set)}}",
+        "cold-\(rounds).job", "")
+      try point.arm(rounds)
+      let daemon = try folder.launch(point.environment, by: prefix)
+      if try await daemon.started.value() == .ready, try await haveAllEnded(folder) { daemon.terminate() }
+      let ending = try await daemon.ended()
+      isKilled = ending == .signal(SIGKILL)
+      let log = try daemon.log
+      #expect(isKilled || ending == .exit(0), "round \(rounds): \(ending)\n\(log)")
+      // What the kill left is finished by the next.
+      let next = try await folder.start(by: prefix)
+      #expect(try await haveAllEnded(folder), "round \(rounds)")
+      try await next.stop()
+    }
+    try await check(folder, rounds: rounds, prefix)
+    return rounds
+  }
+
+  /// Whether all that was handed over has become jobs that have ended; false when the daemon is gone.
+  private func haveAllEnded(_ folder: DaemonFolder) async throws -> Bool {
+    guard try await folder.scanned() else { return false }
+    let list = try await folder.ladectl("list", "--limit", "1000", "--json")
+    guard list.status == 0 else { return false }
+    for job in try WireFormat.decode(JobList.self, from: list.output).jobs where !job.state.isEnded {
+      let status = try await folder.ladectl("wait", "\(job.id)").status
+      guard status == 0 || status == 3 else { return false }
+    }
+    return true
+  }
+
+  private func check(_ folder: DaemonFolder, rounds: Int, _ prefix: [String]) async throws {
+    let daemon = try await folder.start(by: prefix)
+    try await folder.scanned()
+    let jobs = try await folder.listedJobs()
+    let expected = (1...rounds).flatMap { ["timetable-\($0)", "cold-\($0)"] }
+    #expect(jobs.compactMap(\.source).sorted() == expected.sorted())
+    for job in jobs {
+      #expect(job.state == .completed, "\(job.source ?? ""): \(job.reason ?? "")")
+      #expect((job.progress.inserted, job.progress.rejected) == (2, 0), "\(job.source ?? "")")
+    }
+    #expect(try await folder.count("Stop") == rounds * 2)
+    #expect(try await folder.count("Trip", where: "stop != nil") == rounds * 2)
+    try await daemon.stop()
+    #expect(try folder.names(in: "spool/done") == jobs.map { "\($0.id)-\($0.source ?? "")" }.sorted())
+    for job in jobs {
+      let files = try folder.names(in: "spool/done/\(job.id)-\(job.source ?? "")").filter { $0 != ".ticket" }
+      #expect(files.count == (job.source?.hasPrefix("cold") == true ? 2 : 3), "\(files)")
+    }
+    #expect(try folder.names(in: "spool/active") == [])
+    #expect(try folder.names(in: "spool/corrupt") == [])
+  }
+}
