@@ -77,7 +77,8 @@ let package = Package(
     .target(name: "CLinux"),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(
-      name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev", "liblzma-dev"])]),
+      name: "CArchive", pkgConfig: "libarchive",
+      providers: [.apt(["libarchive-dev", "zlib1g-dev", "liblzma-dev", "libzstd-dev"])]),
     .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     layer("Spelling", []),
     layer("LadeTypes", ["Spelling"]),

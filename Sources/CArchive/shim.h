@@ -4,3 +4,5 @@
 #include <zlib.h>
 /* xz by liblzma itself: libarchive sets no limit to the memory that a file asks for. */
 #include <lzma.h>
+/* The pages of Parquet files are frames of zstd, each in memory: libarchive would make a stream of each. */
+#include <zstd.h>

@@ -24,6 +24,7 @@ enum FuzzTargets {
     ("bplist", { try ReaderTarget(ReaderChoices.binaryPropertyList) }),
     ("sqlite", { try ReaderTarget(ReaderChoices.sqlite) }),
     ("xlsx", { try ReaderTarget(ReaderChoices.workbook) }),
+    ("parquet", { try ReaderTarget(ReaderChoices.parquet) }),
     ("encoding", { try ReaderTarget(ReaderChoices.encoding) }),
     ("detection", { try ReaderTarget(ReaderChoices.detection) }),
     ("packed", { try ReaderTarget(ReaderChoices.packed) }),

@@ -113,6 +113,15 @@ struct ReaderChoices {
     return made
   }
 
+  static func parquet(_ choices: inout Choices) -> ReaderChoices {
+    var made = ReaderChoices(&choices, format: .parquet)
+    made.options.encoding = nil
+    made.options.binaryAsText = choices.pick(2) == 1
+    made.isVerbatim = false
+    made.isPacked = true
+    return made
+  }
+
   static func encoding(_ choices: inout Choices) -> ReaderChoices {
     var made = ReaderChoices(&choices, format: .csv)
     made.isTabular = true

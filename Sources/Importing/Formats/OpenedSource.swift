@@ -44,7 +44,8 @@ func openSource(
     let reader = try access.open(fileDescriptor, log, options, position)
     var detection = SourceDetection(format: format, reader: reader, options: options)
     if isMoved, log == nil, SQLiteLog.mayBelong(to: beginning) { detection.notes.append(SQLiteLog.absence) }
-    return OpenedSource(reader: reader, detection: detection, isTabular: format.isTabular)
+    return OpenedSource(
+      reader: reader, detection: detection, isTabular: reader.findings.isTabular ?? format.isTabular)
   }
   var stages = try SourceStages(descriptor: fileDescriptor, name: name, options: options, blockSize: blockSize)
   try stages.openText(member)
@@ -53,7 +54,7 @@ func openSource(
   _ = try window.fill(until: SourceSample.size)
   let sample = SourceSample(bytes: window.bytes, isWhole: window.atEnd)
   for case (let format, .file(let access)) in candidates.map({ ($0, $0.access) })
-  where format.signatures.contains(where: sample.bytes.starts(with:)) {
+  where format.signatures.contains(where: sample.bytes.starts(with:)) && sample.isBinary {
     throw access.packed
   }
   if stages.variant == nil { try sample.check() }

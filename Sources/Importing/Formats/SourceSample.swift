@@ -29,7 +29,7 @@ struct SourceSample {
   /// Refuses a source that isn't text or is empty.
   func check() throws(ReaderError) {
     for signature in Self.signatures where bytes.starts(with: signature.bytes) {
-      if signature.name == "a Parquet file", !bytes.prefix(Self.binarySize).contains(0) { continue }
+      if signature.name == "a Parquet file", !isBinary { continue }
       throw .binaryFile(offset: 0, looksLike: signature.name)
     }
     if let index = bytes.prefix(Self.binarySize).firstIndex(of: 0) {
@@ -37,6 +37,9 @@ struct SourceSample {
     }
     if isWhole, text.allSatisfy(JSONToken.isSpace) { throw .emptyFile }
   }
+
+  /// Whether there is a zero byte, which text doesn't have.
+  var isBinary: Bool { bytes.prefix(Self.binarySize).contains(0) }
 
   /// Everything but a byte order mark.
   var text: Slice<UnsafeBufferPointer<UInt8>> {

@@ -5,8 +5,8 @@ import ManagedObjects
 /// A column becomes an attribute of the same name where Core Data allows that, otherwise of an allowed name, with
 /// the column as `mappedKeyName`. A reference becomes a to-one relationship with an inverse; its column is an attribute
 /// as well only where it is part of the key. The foreign key holds row numbers, not keys, so its column is `<relationship>_row`:
-/// a join by the name of a key column is an error rather than wrong. Attributes are optional except for the key's: files are samples, and the next
-/// one may have a gap.
+/// a join by the name of a key column is an error rather than wrong. Attributes are optional except for the key's and those of
+/// columns that the file itself says are never null: other files are samples, and the next one may have a gap.
 ///
 /// Objects in a column become an entity of their own, to which a relationship of the column's name leads. They are found by
 /// their key if they have one, otherwise they belong to their owner and are deleted with it. Arrays of texts become a
@@ -73,7 +73,7 @@ struct DefinitionBuilding {
       names[column] = name
       // Part of the key that refers to another file has that key's type.
       let type = references[column].map { files[$0.target].columns[$0.key].type } ?? facts.type
-      var attribute = AttributeDefinition(name, type.type, isOptional: !isKey)
+      var attribute = AttributeDefinition(name, type.type, isOptional: !isKey && !facts.isRequired)
       // Identifying numbers grow from file to file.
       if isKey, type.type.integerRange != nil { attribute.type = .integer64 }
       if name != facts.name { attribute.userInfo["mappedKeyName"] = facts.name }

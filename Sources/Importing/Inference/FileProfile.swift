@@ -15,9 +15,14 @@ struct FileProfile {
   init(_ input: InferenceInput, keyLimit: Int, budget: HashBudget) throws {
     self.input = input
     self.budget = budget
-    notes = try input.read { (batch: RecordBatch) in
+    var declared: [ColumnDeclaration?] = []
+    notes = try input.read {
+      declared = $0
+    } _: { (batch: RecordBatch) in
       while columns.count < batch.columns.count {
-        columns.append(ColumnProfile(batch.columns[columns.count], budget: budget))
+        var column = ColumnProfile(batch.columns[columns.count], budget: budget)
+        if columns.count < declared.count { column.declaration = declared[columns.count] }
+        columns.append(column)
       }
       for record in 0..<batch.count {
         if batch.hasProblems, let problem = batch.problem(record) {
@@ -99,6 +104,8 @@ struct ColumnProfile {
   }
 
   let name: String
+  /// What the file itself says of the column.
+  fileprivate(set) var declaration: ColumnDeclaration?
   var types = ColumnTypes()
   /// The types without words such as `NA`, once there was one.
   fileprivate(set) var typesWithoutNulls: ColumnTypes?
@@ -137,6 +144,7 @@ struct ColumnProfile {
 
   /// The type of its values, with what it would be without words for no value.
   var type: InferredType {
+    if let declaration { return InferredType(type: declaration.type) }
     var type = types.type(named: name)
     guard type.type == .string, let other = typesWithoutNulls, other.hasValues else { return type }
     let without = other.type(named: name)

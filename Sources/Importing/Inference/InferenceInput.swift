@@ -45,13 +45,17 @@ struct InferenceInput: Sendable, Hashable {
   }
 
   /// Reads all of it, batch by batch. Returns notes on how it was read.
-  func read(_ body: (RecordBatch) throws -> Void) throws -> [String] {
+  /// - Parameter declarations: gets what the file says of its columns, before the first batch.
+  func read(
+    declarations: ([ColumnDeclaration?]) -> Void = { _ in }, _ body: (RecordBatch) throws -> Void
+  ) throws -> [String] {
     let file = try OpenFile(path)
     do {
       let log = try SQLiteLog(besideFile: path, database: file.descriptor)
       defer { withExtendedLifetime(log) {} }
       let opened = try openSource(
         fileDescriptor: file.descriptor, name: path, options: options, log: log?.descriptor, from: nil)
+      declarations(opened.reader.findings.declarations)
       let batch = RecordBatch()
       // The first batch has the columns, even if there are no records.
       repeat {

@@ -112,6 +112,8 @@ struct DraftFile {
     let isComplete: Bool
     /// Whether it can't become an attribute of a plain type.
     let isLeftOut: Bool
+    /// Whether the file itself says that every record has a value.
+    let isRequired: Bool
     /// What stands in it, if all its values are nested.
     let nesting: NestedProfile?
 
@@ -158,6 +160,7 @@ extension DraftFile.Column {
     let isText = type.type == .string
     nulls = records - profile.present - profile.nested - (isText ? 0 : profile.blank)
     isLeftOut = profile.nested > 0 || profile.name.isEmpty
+    isRequired = profile.declaration?.isRequired == true
     nesting = profile.nesting
     // With spaces around them, two spellings of one number may look like two values.
     let isPlain = isText || profile.padded == 0

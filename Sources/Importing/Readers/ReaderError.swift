@@ -40,6 +40,8 @@ package enum ReaderError: Error, Sendable, Hashable {
   case database(SQLiteSourceError)
   /// An Excel workbook can't be read, or not any further.
   case workbook(WorkbookError)
+  /// A Parquet file can't be read, or not any further.
+  case parquet(ParquetError)
   /// The system couldn't read the file.
   case readFailed(errno: Int32)
 }
@@ -88,6 +90,8 @@ extension ReaderError: CustomStringConvertible {
     case .database(let error):
       error.description
     case .workbook(let error):
+      error.description
+    case .parquet(let error):
       error.description
     case .readFailed(let number):
       "the file couldn't be read: \(String(cString: strerror(number)))"

@@ -1,3 +1,5 @@
+import ManagedObjects
+
 /// Reads a source record by record, in batches. Made by `openReader`.
 ///
 /// A reader belongs to one thread at a time. Its memory is bounded by the batch and by the longest record that
@@ -40,6 +42,17 @@ struct ReaderFindings {
   var looksLikeHeader: Bool?
   /// Assumptions that the options didn't state, one sentence each.
   var notes: [String] = []
+  /// Whether all columns are known and no cell of this file has nested values; nil if only its format says so.
+  var isTabular: Bool?
+  /// The types that the file itself gives its columns, in their order; nil for one that nests. Empty if it gives none.
+  var declarations: [ColumnDeclaration?] = []
+}
+
+/// What a file says of one of its columns.
+struct ColumnDeclaration: Sendable, Hashable {
+  let type: AttributeType
+  /// Whether each record has a value.
+  let isRequired: Bool
 }
 
 /// A reader that takes one record at a time: it implements ``readRecord(into:)``, and `read(into:limit:)` follows from it.

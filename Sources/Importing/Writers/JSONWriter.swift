@@ -132,18 +132,21 @@ extension TextBuffer {
   /// A text as a JSON string.
   func append(quoted text: String) {
     var text = text
-    text.withUTF8 { bytes in
-      append(UInt8(ascii: "\""))
-      var isSpecial = false
-      for byte in bytes { isSpecial = isSpecial || JSONString.needsEscape(byte) }
-      if isSpecial {
-        for byte in bytes {
-          if JSONString.needsEscape(byte) { JSONString.escape(byte) { append($0) } } else { append(byte) }
-        }
-      } else {
-        append(bytes)
+    text.withUTF8 { append(quoted: $0) }
+  }
+
+  /// A text in UTF-8 as a JSON string.
+  func append(quoted bytes: UnsafeBufferPointer<UInt8>) {
+    append(UInt8(ascii: "\""))
+    var isSpecial = false
+    for byte in bytes { isSpecial = isSpecial || JSONString.needsEscape(byte) }
+    if isSpecial {
+      for byte in bytes {
+        if JSONString.needsEscape(byte) { JSONString.escape(byte) { append($0) } } else { append(byte) }
       }
-      append(UInt8(ascii: "\""))
+    } else {
+      append(bytes)
     }
+    append(UInt8(ascii: "\""))
   }
 }

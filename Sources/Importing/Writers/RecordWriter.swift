@@ -4,6 +4,14 @@ package import ManagedObjects
 
 /// Writes records one after another, in a form that the readers of this library read back. Belongs to one thread at a time.
 package protocol RecordWriter: AnyObject {
+  /// Whether it has to see all records before the first is written: then ``survey(_:_:)`` gets them.
+  var needsSurvey: Bool { get }
+  /// Looks at one record, which will be written later.
+  /// - Throws: ``WriterError``.
+  func survey(_ values: ContiguousArray<Value>, _ collections: [[ContiguousArray<Value>]]) throws
+  /// Refuses more records than the format has room for, before any is written.
+  /// - Throws: ``WriterError``.
+  func expect(_ records: Int64) throws(WriterError)
   /// Writes one record: a value for each column and, for each collection, its objects' values.
   /// - Throws: ``WriterError``.
   func write(_ values: ContiguousArray<Value>, _ collections: [[ContiguousArray<Value>]]) throws
@@ -11,9 +19,15 @@ package protocol RecordWriter: AnyObject {
   func finish() throws
 }
 
+extension RecordWriter {
+  package var needsSurvey: Bool { false }
+  package func survey(_ values: ContiguousArray<Value>, _ collections: [[ContiguousArray<Value>]]) {}
+  package func expect(_ records: Int64) throws(WriterError) {}
+}
+
 /// The formats that can be written.
 package enum WrittenFormat: String, Codable, Sendable, CaseIterable {
-  case csv, json, ndjson, sqlite
+  case csv, json, ndjson, sqlite, parquet, xlsx
 
   /// The columns of the records, which a writer needs before the first one.
   package struct Layout: Sendable {
@@ -36,7 +50,23 @@ package enum WrittenFormat: String, Codable, Sendable, CaseIterable {
   }
 
   /// Whether a column may hold objects, or keys without a separator.
-  package var nests: Bool { self == .json || self == .ndjson }
+  package var nests: Bool { keepsJSON || self == .parquet }
+  /// Whether it keeps values that are JSON as such.
+  package var keepsJSON: Bool { self == .json || self == .ndjson }
+
+  /// Why a file of the format can't be compressed as a whole; nil if it can.
+  package func refusal(of compression: WrittenCompression) -> String? {
+    switch self {
+    case .sqlite: "an SQLite file is read where it stands, and can't be packed"
+    case .xlsx: "a workbook is packed as it is"
+    case .csv, .json, .ndjson, .parquet: nil
+    }
+  }
+
+  /// The ending that a compression adds to a file's name: none where it is inside of the file.
+  package func ending(of compression: WrittenCompression?) -> String {
+    self == .parquet ? "" : compression?.ending ?? ""
+  }
 
   /// A writer of records into a file.
   /// - Throws: ``WriterError``.
@@ -44,17 +74,15 @@ package enum WrittenFormat: String, Codable, Sendable, CaseIterable {
     into file: AtomicFile, _ layout: Layout, compression: WrittenCompression? = nil
   ) throws -> any RecordWriter {
     try check(layout)
-    if self == .sqlite {
-      guard compression == nil else {
-        throw WriterError.packing(reason: "an SQLite file is read where it stands, and can't be packed")
-      }
-      return try SQLiteWriter(file, layout)
+    if let reason = compression.flatMap({ refusal(of: $0) }) { throw WriterError.packing(reason: reason) }
+    switch self {
+    case .sqlite: return try SQLiteWriter(file, layout)
+    case .parquet: return ParquetWriter(file, layout, compression: compression)
+    case .xlsx: return try WorkbookWriter(file, layout)
+    case .csv, .json, .ndjson: break
     }
     let sink: any ByteSink = try compression.map { try CompressedSink($0) { try file.write($0) } } ?? PlainSink(file)
-    switch self {
-    case .csv: return try CSVWriter(sink, layout)
-    case .json, .ndjson, .sqlite: return try JSONWriter(sink, layout, isOfLines: self == .ndjson)
-    }
+    return self == .csv ? try CSVWriter(sink, layout) : try JSONWriter(sink, layout, isOfLines: self == .ndjson)
   }
 
   private func check(_ layout: Layout) throws(WriterError) {
@@ -89,6 +117,12 @@ package enum WriterError: Error, Sendable, Hashable, CustomStringConvertible {
   case separatorInKey(column: String, separator: String, key: String)
   /// The format can't have several values in one column.
   case noNesting(column: String, format: String)
+  /// The format has no form for a value of this column.
+  case noForm(column: String, format: String, reason: String)
+  /// The format has no room for more than this of something.
+  case tooMuch(format: String, what: String, limit: Int64)
+  /// An object has no value in any column, and the format has no record of nothing.
+  case emptyRecord(format: String)
 
   package var description: String {
     switch self {
@@ -110,6 +144,14 @@ package enum WriterError: Error, Sendable, Hashable, CustomStringConvertible {
     case .noNesting(let column, let format):
       return "\(column) has several values, for which \(format) has no place: export it as JSON, or count them with "
         + "\(column).@count"
+    case .noForm(let column, let format, let reason): return "\(column) can't be written as \(format): \(reason)"
+    case .tooMuch(let format, let what, let limit):
+      return
+        "\(format) has room for \(limit) \(what): narrow the export by where or columns, or export it in another format"
+    case .emptyRecord(let format):
+      return
+        "an object has no value in any column, and a row of \(format) without a cell is no record: name a column in which "
+        + "each has one, or export it in another format"
     }
   }
 

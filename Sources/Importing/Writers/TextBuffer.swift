@@ -18,6 +18,9 @@ final class TextBuffer {
 
   func removeAll() { count = 0 }
 
+  /// Keeps the first bytes only.
+  func truncate(to length: Int) { count = min(count, length) }
+
   /// Room for this many further bytes; ``advance(by:)`` then counts those that were written.
   @inline(__always)
   func room(for more: Int) -> UnsafeMutablePointer<UInt8> {

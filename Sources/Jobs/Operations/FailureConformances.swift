@@ -154,7 +154,7 @@ extension WriterError: JobFailing {
     case .file, .database, .packing: return JobFailure(code: "file", message: description, isRetryable: true)
     case .badName: return JobFailure(code: "bad_name", message: description, isRetryable: false)
     case .columnTwice, .noNesting: return JobFailure(code: "bad_options", message: description, isRetryable: false)
-    case .lossyDate, .separatorInKey, .conflictingValues:
+    case .lossyDate, .separatorInKey, .conflictingValues, .noForm, .tooMuch, .emptyRecord:
       return JobFailure(code: "not_writable", message: description, isRetryable: false)
     }
   }

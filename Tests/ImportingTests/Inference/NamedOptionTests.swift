@@ -26,7 +26,7 @@ struct NamedOptionTests {
   @Test(
     "that don't exist, or with invalid values, are refused by name",
     arguments: [
-      ("delimeter", [";"]), ("header", ["maybe"]), ("skip_lines", ["-1"]), ("format", ["parquet"]),
+      ("delimeter", [";"]), ("header", ["maybe"]), ("skip_lines", ["-1"]), ("format", ["orc"]),
       ("root", ["a", "b"]),
       ("delimiter", ["::"]), ("fields", ["id"]), ("field_unit", ["bytes"]), ("encoding", ["klingon"]),
     ])

@@ -18,7 +18,8 @@ struct ExportRoundTripTests {
     WrittenFormat.allCases.map { Way(format: $0) }
     + [
       Way(format: .csv, compression: .gzip), Way(format: .ndjson, compression: .zstd),
-      Way(format: .json, compression: .zstd),
+      Way(format: .json, compression: .zstd), Way(format: .parquet, compression: .zstd),
+      Way(format: .parquet, compression: .gzip),
     ]
 
   /// Values at the edges of what each type can hold.
@@ -88,7 +89,7 @@ struct ExportRoundTripTests {
     try Self.fill(house)
     let other = try await Warehouse()
     // What no format but JSON can say.
-    let tags = way.format.nests ? "" : "tags"
+    let tags = way.format.keepsJSON ? "" : "tags"
     for entity in ["Label", "Maker", "Shelf", "Item"] {
       let file = "\(entity).\(way.format.rawValue)\(way.compression?.ending ?? "")"
       var options: [String: String] = ["format": way.format.rawValue, "file": file]
@@ -96,7 +97,7 @@ struct ExportRoundTripTests {
       let json = String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
       let job = try await house.run("export", entity, json)
       #expect(job.state == .completed, "\(job.reason ?? "")")
-      if entity == "Item", !way.format.nests {
+      if entity == "Item", !way.format.keepsJSON {
         #expect(job.note?.contains("left out, as no import could read them from \(way.format.rawValue): tags") == true)
       }
       let back = try await other.take(file, from: house, into: entity, ImportOptions(mode: .insert))
@@ -111,7 +112,7 @@ struct ExportRoundTripTests {
     #expect(try house.count("Item") == 4)
   }
 
-  @Test("the order of an ordered relationship comes along", arguments: [WrittenFormat.json, .ndjson])
+  @Test("the order of an ordered relationship comes along", arguments: [WrittenFormat.json, .ndjson, .parquet])
   func order(_ format: WrittenFormat) async throws {
     let (house, other) = (try await Warehouse(), try await Warehouse())
     try house.change { context in
@@ -140,10 +141,11 @@ struct ExportRoundTripTests {
     #expect(ids.map { context.object(with: $0).value(forKey: "number") } == [.int(3), .int(2), .int(1)])
     let csv = try await house.run("export", "Trilogy", #"{"format": "csv", "file": "t.csv"}"#)
     #expect(
-      csv.note?.contains("the order of volumes isn't in it: json and ndjson have it") == true, "\(csv.note ?? "")")
+      csv.note?.contains("the order of volumes isn't in it: json, ndjson and parquet have it") == true,
+      "\(csv.note ?? "")")
   }
 
-  @Test("a file that comes again changes nothing", arguments: [WrittenFormat.csv, .json, .sqlite])
+  @Test("a file that comes again changes nothing", arguments: [WrittenFormat.csv, .json, .sqlite, .parquet, .xlsx])
   func unchanged(_ format: WrittenFormat) async throws {
     let house = try await Warehouse()
     try Self.fill(house)
@@ -171,7 +173,7 @@ struct ExportRoundTripTests {
 
   @Test(
     "of an inferred model, a column that is an attribute and a reference is written once, and imports again to the same rows",
-    arguments: [WrittenFormat.csv, .json, .ndjson, .sqlite])
+    arguments: [WrittenFormat.csv, .json, .ndjson, .sqlite, .parquet, .xlsx])
   func sharedColumn(_ format: WrittenFormat) async throws {
     let folder = try ScratchDirectory()
     let (model, files) = try Self.timetable(in: folder.url)

@@ -1,13 +1,15 @@
 import Foundation
+import Importing
+import ManagedObjects
 
 /// Members in every form that an import reads.
 enum MemberFile: String, CaseIterable, Sendable {
-  case csv, gzip, xz, zip, tar, ndjson, json, xml, fixedWidth, sqlite, plist, binaryPlist, xlsx
+  case csv, gzip, xz, zip, tar, ndjson, json, xml, fixedWidth, sqlite, plist, binaryPlist, xlsx, parquet
 
   /// The file's name.
   var name: String {
     switch self {
-    case .csv, .ndjson, .json, .xml, .plist, .sqlite, .xlsx: "members.\(self)"
+    case .csv, .ndjson, .json, .xml, .plist, .sqlite, .xlsx, .parquet: "members.\(self)"
     case .gzip: "members.csv.gz"
     case .xz: "members.csv.xz"
     case .zip, .tar: "feed.\(self)"
@@ -66,6 +68,7 @@ enum MemberFile: String, CaseIterable, Sendable {
     case .plist: return try Self.propertyList(members, .xml)
     case .binaryPlist: return try Self.propertyList(members, .binary)
     case .xlsx: return try Self.workbook(members)
+    case .parquet: return try Self.parquet(members, in: folder)
     }
   }
 
@@ -105,6 +108,19 @@ enum MemberFile: String, CaseIterable, Sendable {
     let path = try folder.write(script, to: "members.sql")
     _ = try await folder.sqlite(".read \(path)", in: "members.sqlite")
     return try folder.data("members.sqlite")
+  }
+
+  private static func parquet(_ members: Members, in folder: DaemonFolder) throws -> Data {
+    let file = try AtomicFile(folder: folder.file("made"), name: "members.parquet", hiddenName: ".members")
+    let writer = try WrittenFormat.parquet.writer(
+      into: file, .init(title: "members", columns: columns.map { WrittenColumn(name: $0, type: .string) }))
+    for record in records(members) {
+      let fields = Dictionary(uniqueKeysWithValues: record.map { ($0.key, $0.value) })
+      try writer.write(ContiguousArray(columns.map { fields[$0].map(Value.string) ?? .null }), [])
+    }
+    try writer.finish()
+    try file.commit()
+    return try Data(contentsOf: URL(fileURLWithPath: file.path))
   }
 
   private static func workbook(_ members: Members) throws -> Data {

@@ -9,7 +9,7 @@ extension Ladectl {
   /// `ladectl export`: writes objects into a file.
   struct Export: ControlCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable {
-      case csv, json, ndjson, sqlite
+      case csv, json, ndjson, sqlite, parquet, xlsx
       case coreData = "core-data"
     }
     enum Compression: String, ExpressibleByArgument, CaseIterable { case gzip, zstd }
@@ -67,7 +67,7 @@ extension Ladectl {
     @Option(help: ArgumentHelp("Maximum number of objects.", valueName: "n"))
     var limit: Int?
 
-    @Option(help: "The compression of the file.")
+    @Option(help: "The compression of the file, or of a Parquet file's pages (default there: snappy).")
     var compression: Compression?
 
     @Option(help: ArgumentHelp("CSV: the field delimiter, one character or tab.", valueName: "character"))

@@ -43,7 +43,7 @@ struct ExportColumns {
           try add(keysOf: relationship, key: key)
         } else if !relationship.isManyToMany {
           notes.append(
-            "the order of \(relationship.name) isn't in it: json and ndjson have it, and \(options.format.rawValue) if the "
+            "the order of \(relationship.name) isn't in it: json, ndjson and parquet have it, and \(options.format.rawValue) if the "
               + "model gives the relationship a mappedSeparator")
         } else {
           left.append(relationship.name)
@@ -58,7 +58,7 @@ struct ExportColumns {
 
   private func isImported(_ attribute: AttributeDescription) -> Bool {
     switch attribute.type {
-    case .transformable: attribute.isCodable && options.format.nests
+    case .transformable: attribute.isCodable && options.format.keepsJSON
     case .objectID, .composite, .undefined: false
     default: true
     }

@@ -55,19 +55,18 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     let patience = ExportPatience(pause: environment.exportPause?())
     return try limited(patience) {
       expected = Int64(try context.count(for: plan.request))
-      if plan.collections.isEmpty {
-        try context.eachDictionary(plan.request) { row in
-          if plan.sharesColumns {
-            var merged = row
-            try plan.merge(&merged)
-            try writer.write(merged, [])
-          } else {
-            try writer.write(row, [])
-          }
-          try step(file, patience)
+      try writer.expect(expected)
+      if writer.needsSurvey {
+        var surveyed = 0
+        try each(plan, in: context) { row, collected in
+          try writer.survey(row, collected)
+          surveyed += 1
+          try pulse(surveyed, patience)
         }
-      } else {
-        try write(plan, to: writer, file, patience, in: context)
+      }
+      try each(plan, in: context) { row, collected in
+        try writer.write(row, collected)
+        try step(file, patience)
       }
       try writer.finish()
     } ending: {
@@ -136,11 +135,19 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     return .completed(progress, note: note.joined(separator: "; "))
   }
 
-  /// Writes rows with what their to-many relationships lead to.
-  private func write(
-    _ plan: ExportPlan, to writer: any RecordWriter, _ file: AtomicFile, _ patience: ExportPatience,
-    in context: ManagedObjectContext
+  /// Reads the rows of the state that the context is pinned to, with what their to-many relationships lead to.
+  private func each(
+    _ plan: ExportPlan, in context: ManagedObjectContext,
+    _ body: (ContiguousArray<Value>, [[ContiguousArray<Value>]]) throws -> Void
   ) throws {
+    guard !plan.collections.isEmpty else {
+      return try context.eachDictionary(plan.request) { row in
+        guard plan.sharesColumns else { return try body(row, []) }
+        var merged = row
+        try plan.merge(&merged)
+        try body(merged, [])
+      }
+    }
     var rows: [ContiguousArray<Value>] = []
     func flush() throws {
       let ids = rows.compactMap { row -> ManagedObjectID? in
@@ -154,8 +161,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
         return byOwner
       }
       for (row, id) in zip(rows, ids) {
-        try writer.write(row, found.map { $0[id] ?? [] })
-        try step(file, patience)
+        try body(row, found.map { $0[id] ?? [] })
       }
       rows.removeAll(keepingCapacity: true)
     }
@@ -167,12 +173,16 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     try flush()
   }
 
+  /// A row has been read, of so many.
+  private func pulse(_ rows: Int, _ patience: ExportPatience) throws {
+    patience.noteRecord()
+    if rows % Self.batch == 0, isCancelled || isDraining { throw Stopped() }
+  }
+
   /// A row has been written.
   private func step(_ file: AtomicFile, _ patience: ExportPatience) throws {
     progress.records += 1
-    patience.noteRecord()
-    guard progress.records % Int64(Self.batch) == 0 else { return }
-    if isCancelled || isDraining { throw Stopped() }
+    try pulse(Int(progress.records), patience)
     guard progress.records % Self.reportEvery == 0 else { return }
     progress.bytesDone = file.length
     // The size of the rest is estimated from the rows so far.

@@ -14,7 +14,7 @@ package struct ExportOptions: OperationOptions, Equatable {
 
   /// What can be written.
   package enum Format: String, Codable, Sendable, CaseIterable {
-    case csv, json, ndjson, sqlite
+    case csv, json, ndjson, sqlite, parquet, xlsx
     /// All objects of the store, as a store of Core Data's.
     case coreData = "core-data"
 
@@ -22,9 +22,11 @@ package struct ExportOptions: OperationOptions, Equatable {
     var written: WrittenFormat? { WrittenFormat(rawValue: rawValue) }
     /// Whether a column may hold objects, or keys without a separator.
     var nests: Bool { written?.nests == true }
+    /// Whether values that are JSON are kept as such.
+    var keepsJSON: Bool { written?.keepsJSON == true }
   }
 
-  /// `csv`, `json` (an array), `ndjson`, `sqlite` or `core-data`; `csv` if it isn't said.
+  /// `csv`, `json` (an array), `ndjson`, `sqlite`, `parquet`, `xlsx` or `core-data`; `csv` if it isn't said.
   package var format = Format.csv
   /// The file's name in the folder of exports; one that is there is replaced. If it isn't said: entity, job and format.
   package var file: String?
@@ -33,11 +35,11 @@ package struct ExportOptions: OperationOptions, Equatable {
   /// Key paths to sort by, `-` before those whose greatest comes first; the objects' own order if it isn't said.
   package var sort: ListOption = []
   /// The columns: attributes, key paths over to-one relationships, relationships (the keys of what they lead to),
-  /// `relationship.@count`, and in JSON `relationship.attribute` of to-many ones. If it isn't said: what an import takes.
+  /// `relationship.@count`, and in JSON and Parquet `relationship.attribute` of to-many ones. If it isn't said: what an import takes.
   package var columns: ListOption?
   /// How many objects at most; 0 for all.
   package var limit = 0
-  /// `gzip` or `zstd`; not packed if it isn't said.
+  /// `gzip` or `zstd`; not packed if it isn't said. Of a Parquet file, its pages are: by Snappy if it isn't said.
   package var compression: WrittenCompression?
   /// Whether objects of entities that inherit from the entity are among them.
   package var subentities = true
@@ -88,16 +90,16 @@ package struct ExportOptions: OperationOptions, Equatable {
       throw DecodingError.dataCorruptedError(
         forKey: .template, in: values, debugDescription: "only the format core-data has a template: leave it out")
     }
-    if format == .sqlite, compression != nil {
+    if let compression, let reason = format.written?.refusal(of: compression) {
       throw DecodingError.dataCorruptedError(
-        forKey: .compression, in: values,
-        debugDescription: "an SQLite file is read where it stands, and can't be packed: leave it out")
+        forKey: .compression, in: values, debugDescription: "\(reason): leave it out")
     }
   }
 
   /// What a file is called that the submission gives no name.
   func fileName(entity: String, job: Int64) -> String {
-    file ?? "\(entity)-\(job).\(format == .coreData ? "sqlite" : format.rawValue)\(compression?.ending ?? "")"
+    file
+      ?? "\(entity)-\(job).\(format == .coreData ? "sqlite" : format.rawValue)\(format.written?.ending(of: compression) ?? "")"
   }
 
   /// The delimiter's byte.
