@@ -23,6 +23,8 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   /// bytes are read and hashed first. Later changes of its objects or of the model make no difference. The store remembers
   /// the last 100,000 files.
   package var skipsKnownFiles = false
+  /// Whether the file of a job that fails is kept as it is, although values of it are masked.
+  package var keepsFailed = false
   /// How to read the source.
   package var reader: ReaderOptions
   /// How records become objects, in addition to what the model says.
@@ -84,6 +86,7 @@ extension ImportOptions {
 extension ImportOptions {
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, reader, mapping, batchSize, rejectLimit, rejectShare
+    case keepsFailed
   }
 
   /// Reads the options of a job, which an older version may have submitted: missing keys have their defaults.
@@ -95,6 +98,7 @@ extension ImportOptions {
     isDryRun = try values.decodeIfPresent(Bool.self, forKey: .isDryRun) ?? isDryRun
     allowsEmpty = try values.decodeIfPresent(Bool.self, forKey: .allowsEmpty) ?? allowsEmpty
     skipsKnownFiles = try values.decodeIfPresent(Bool.self, forKey: .skipsKnownFiles) ?? skipsKnownFiles
+    keepsFailed = try values.decodeIfPresent(Bool.self, forKey: .keepsFailed) ?? keepsFailed
     reader = try values.decodeIfPresent(ReaderOptions.self, forKey: .reader) ?? reader
     mapping = try values.decodeIfPresent(MappingOptions.self, forKey: .mapping) ?? mapping
     batchSize = try values.decodeIfPresent(Int.self, forKey: .batchSize) ?? batchSize
@@ -111,6 +115,7 @@ extension ImportOptions {
     try values.encode(isDryRun, forKey: .isDryRun)
     try values.encode(allowsEmpty, forKey: .allowsEmpty)
     try values.encode(skipsKnownFiles, forKey: .skipsKnownFiles)
+    if keepsFailed { try values.encode(keepsFailed, forKey: .keepsFailed) }
     try values.encode(reader, forKey: .reader)
     try values.encode(mapping, forKey: .mapping)
     try values.encode(batchSize, forKey: .batchSize)

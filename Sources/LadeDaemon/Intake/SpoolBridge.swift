@@ -97,12 +97,7 @@ struct SpoolBridge: SpoolDelegate {
 
   /// Forgets how far a job had come in its store, and puts its file away.
   func finished(_ job: Job) async throws {
-    let outcome: SpoolOutcome
-    switch job.state {
-    case .completed: outcome = .done
-    case .cancelled, .discarded: outcome = .corrupt(reason: job.reason ?? "job \(job.id) ended without a reason")
-    case .scheduled, .available, .running, .retryable: return
-    }
+    guard let outcome = plan.outcome(of: job) else { return }
     // Before the file is put away: while it is in active/, a start after a kill calls this again.
     if JobCheckpoint.kinds.contains(job.kind), let store = job.store, let coordinator = plan.stores[store]?.coordinator
     {
