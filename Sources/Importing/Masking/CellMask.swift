@@ -4,7 +4,7 @@ import ManagedObjects
 ///
 /// Masking happens once: what has been masked is recognised when it comes again in a corrected reject file. `redact`,
 /// `keep_last` and `truncate` leave their own results as they are. An HMAC doesn't, so it is sealed in reject files: behind a
-/// mark, with a code that only the key makes. A text that merely looks sealed is a text like any other, so nothing can be
+/// mark, with a code that only the key makes. A text of that form with another code is refused, so nothing can be
 /// brought in under the seal that wasn't masked by this key before.
 struct CellMask: Sendable {
   private enum Kind: Sendable {

@@ -9,8 +9,6 @@ import Spool
 
 /// Imports files again that are kept in `done/`.
 struct Replays: Sendable {
-  /// By what the jobs of replays are found.
-  static let tag = "replay"
   /// Below what else waits.
   private static let priority = -1000
 
@@ -68,8 +66,7 @@ struct Replays: Sendable {
   }
 
   private func submission(_ request: ReplayRequest, of recipe: String) -> JobSubmission {
-    JobSubmission(
-      recipe: recipe, lane: request.lane, priority: request.priority ?? Self.priority, tags: [Self.tag])
+    .replay(of: recipe, lane: request.lane, priority: request.priority ?? Self.priority)
   }
 
   private func notes(_ job: JobSubmission) -> [String] {
