@@ -27,7 +27,8 @@ struct Ladectl: AsyncParsableCommand {
       CommandGroup(
         name: "Jobs",
         subcommands: [
-          Submit.self, Import.self, List.self, Show.self, Watch.self, Wait.self, Log.self, Cancel.self, Retry.self,
+          Submit.self, Import.self, Replay.self, List.self, Show.self, Watch.self, Wait.self, Log.self, Cancel.self,
+          Retry.self,
           Hold.self, Release.self, Priority.self, Remove.self, Rejects.self, BatchCommand.self,
         ]),
       CommandGroup(

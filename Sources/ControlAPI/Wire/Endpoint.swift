@@ -52,6 +52,8 @@ package enum Endpoint: Sendable, Hashable {
   case recipes
   /// Tries a recipe on a file without making a job.
   case testRecipe
+  /// Imports files of a recipe again.
+  case replay(recipe: String)
   case stores
   case store(String)
   /// The backups of a store.
@@ -106,6 +108,7 @@ package enum Endpoint: Sendable, Hashable {
     case .runSchedule(let schedule): "/v1/schedules/\(name("schedule", schedule))/run"
     case .recipes: "/v1/recipes"
     case .testRecipe: "/v1/recipes/test"
+    case .replay(let recipe): "/v1/recipes/\(name("recipe", recipe))/replay"
     case .stores: "/v1/stores"
     case .store(let store): "/v1/stores/\(name("store", store))"
     case .backups(let store): "/v1/stores/\(name("store", store))/backups"

@@ -18,6 +18,16 @@ extension ControlRoutes {
     return try .json(await context.untilGone { try await backend.test(test, by: peer) })
   }
 
+  func replay(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    let replay = try await request.decoded(as: ReplayRequest.self)
+    if let until = replay.until, until <= replay.since {
+      throw ControlError.invalid(field: "until", reason: "it must be after since")
+    }
+    let (recipe, peer) = try await (context.name("recipe"), context.peer())
+    return try .json(await backend.replay(replay, of: recipe, by: peer))
+  }
+
   func stores(_ request: Request, _ context: ControlContext) async throws -> Response {
     let query = try StoreCountQuery(request.query())
     return try .json(await StoreList(stores: context.untilGone { try await backend.stores(query) }))

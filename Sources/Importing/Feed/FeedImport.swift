@@ -210,7 +210,11 @@ final class FeedImport {
       member.options.reader.format = .sqlite
       member.options.reader.query = select.query
       member.options.reader.coreDataStore = request.source.path
-      member.options.mapping.properties.merge(select.rules) { $1 }
+      member.options.mapping.properties.merge(select.rules) { own, rule in
+        var rule = rule
+        rule.mask = own.mask
+        return rule
+      }
     }
     // In a dry run too, each member must leave the store as it would be for the next one. The feed is rolled back.
     member.options.isDryRun = false

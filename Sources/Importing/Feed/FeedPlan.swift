@@ -322,7 +322,7 @@ struct FeedPlan {
 
 extension MappingOptions {
   /// The rules for one entity of a feed.
-  func narrowed(to entity: EntityDescription) -> MappingOptions {
+  package func narrowed(to entity: EntityDescription) -> MappingOptions {
     var narrow = self
     narrow.properties = properties.filter { Self.isProperty($0.key, of: entity) }
     for (name, rule) in properties where name.hasPrefix(entity.name + ".") {

@@ -21,8 +21,11 @@ package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashab
   package static let rejectLimit = ImportOptionKey("reject_limit")
   package static let rejectShare = ImportOptionKey("reject_share")
   package static let batchSize = ImportOptionKey("batch_size")
+  package static let keepFailed = ImportOptionKey("keep_failed")
   package static let set = ImportOptionKey("set")
-  private static let ofWhole = [atomic, dryRun, allowEmpty, skipKnownFiles, rejectLimit, rejectShare, batchSize, set]
+  private static let ofWhole = [
+    atomic, dryRun, allowEmpty, skipKnownFiles, rejectLimit, rejectShare, batchSize, keepFailed, set,
+  ]
 
   // Of the way from records to objects.
   package static let key = ImportOptionKey("key")
@@ -42,7 +45,7 @@ package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashab
   }
 
   /// Whether only the configuration may give it (``FormatOption/isOperators``).
-  package var isOperators: Bool { FileFormats.standard.option(rawValue)?.isOperators ?? false }
+  package var isOperators: Bool { self == .keepFailed || FileFormats.standard.option(rawValue)?.isOperators ?? false }
 
   /// Whether it says how a file is read, which can be said before there is a model.
   package var isOfReading: Bool { !Self.ofImport.contains(rawValue) }

@@ -25,6 +25,8 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   package var skipsKnownFiles = false
   /// The files that are imported together, if the source is a folder of such files; nil if it is a file.
   package var set: FileSet?
+  /// Whether the file of a job that fails is kept as it is, although values of it are masked.
+  package var keepsFailed = false
   /// How to read the source.
   package var reader: ReaderOptions
   /// How records become objects, in addition to what the model says.
@@ -86,7 +88,7 @@ extension ImportOptions {
 extension ImportOptions {
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, set, reader, mapping, batchSize, rejectLimit,
-      rejectShare
+      rejectShare, keepsFailed
   }
 
   /// Reads the options of a job, which an older version may have submitted: missing keys have their defaults.
@@ -99,6 +101,7 @@ extension ImportOptions {
     allowsEmpty = try values.decodeIfPresent(Bool.self, forKey: .allowsEmpty) ?? allowsEmpty
     skipsKnownFiles = try values.decodeIfPresent(Bool.self, forKey: .skipsKnownFiles) ?? skipsKnownFiles
     set = try values.decodeIfPresent(FileSet.self, forKey: .set)
+    keepsFailed = try values.decodeIfPresent(Bool.self, forKey: .keepsFailed) ?? keepsFailed
     reader = try values.decodeIfPresent(ReaderOptions.self, forKey: .reader) ?? reader
     mapping = try values.decodeIfPresent(MappingOptions.self, forKey: .mapping) ?? mapping
     batchSize = try values.decodeIfPresent(Int.self, forKey: .batchSize) ?? batchSize
@@ -116,6 +119,7 @@ extension ImportOptions {
     try values.encode(allowsEmpty, forKey: .allowsEmpty)
     try values.encode(skipsKnownFiles, forKey: .skipsKnownFiles)
     try values.encodeIfPresent(set, forKey: .set)
+    if keepsFailed { try values.encode(keepsFailed, forKey: .keepsFailed) }
     try values.encode(reader, forKey: .reader)
     try values.encode(mapping, forKey: .mapping)
     try values.encode(batchSize, forKey: .batchSize)

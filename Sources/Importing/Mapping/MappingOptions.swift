@@ -106,6 +106,8 @@ public struct PropertyRule: Codable, Sendable, Hashable {
   public var values: [String: String]?
   /// Whether a text that ``values`` doesn't have is rejected.
   public var refusesOtherValues = false
+  /// How values are masked before anything else sees them; nil: as the model says, or not at all. See ``ValueMask``.
+  public var mask: ValueMask?
   /// The separator of several elements in a text: the keys of a to-many relationship, or the strings of a transformable
   /// attribute of class `[String]`, which takes JSON arrays of strings as well. `nulls` then apply to the whole text and to
   /// elements, which are left out like empty ones; `values` apply to elements.
@@ -155,7 +157,7 @@ extension PropertyRule {
     case column, constant, defaultValue, nulls, trims, dateFormat, timeZone, decimalSeparator, groupingSeparator
     case trueWords, falseWords, values, refusesOtherValues, separator, key, creates, unresolved, binaryEncoding
     case unit, negatives
-    case columns, keys
+    case columns, keys, mask
   }
 
   /// Reads a rule; every key may be left out.
@@ -171,6 +173,7 @@ extension PropertyRule {
     trims = try rule.decodeIfPresent(Bool.self, forKey: .trims)
     values = try rule.decodeIfPresent([String: String].self, forKey: .values)
     refusesOtherValues = try rule.decodeIfPresent(Bool.self, forKey: .refusesOtherValues) ?? refusesOtherValues
+    mask = try rule.decodeIfPresent(ValueMask.self, forKey: .mask)
     (separator, key) = try (text(.separator), text(.key))
     (columns, keys) = try (texts(.columns), texts(.keys))
     binaryEncoding = try rule.decodeIfPresent(BinaryEncoding.self, forKey: .binaryEncoding)
@@ -196,5 +199,6 @@ package enum PropertyRuleKey: String, CaseIterable, Sendable {
   case falseWords = "false_words"
   case values
   case otherValues = "other_values"
+  case mask
   case separator, key, create, unresolved
 }

@@ -17,6 +17,10 @@ package final class MappingRules: Sendable {
   let filter: RecordFilter?
   /// The attributes that identify an object as the recipe says it; nil if the model says it, or says the same.
   let key: [AttributeDescription]?
+  /// The masks of attributes and of relationships' keys, by slot.
+  let masks: [Int: ValueMask]
+  /// Whether anything of the entity is masked, or of what its records may have in them.
+  let isMasking: Bool
   /// The converters of the attributes that the recipe has rules for, by slot.
   private let converters: [Int: ValueConverter]
 
@@ -54,6 +58,8 @@ package final class MappingRules: Sendable {
       }
     }
     let key = Self.identity(of: entity, options.key, &problems)
+    masks = MaskPlan(entity, options, &problems).masks
+    isMasking = !masks.isEmpty || EntityMasks.areAny(in: entity)
     guard problems.isEmpty else { throw .badRules(entity: entity.name, problems: problems) }
     let isModelled =
       entity.uniquenessConstraints.count == 1 && entity.uniquenessConstraints.contains { Set($0) == Set(key) }
@@ -211,7 +217,7 @@ package final class MappingRules: Sendable {
 
   private static func concernsColumnOnly(_ rule: PropertyRule) -> Bool {
     var rule = rule
-    rule.column = nil
+    (rule.column, rule.mask) = (nil, nil)
     return rule == PropertyRule()
   }
 
@@ -234,7 +240,7 @@ package final class MappingRules: Sendable {
       return nil
     }
     var ofKeys = rule
-    (ofKeys.creates, ofKeys.unresolved, ofKeys.separator) = (false, nil, nil)
+    (ofKeys.creates, ofKeys.unresolved, ofKeys.separator, ofKeys.mask) = (false, nil, nil, nil)
     if concernsColumnOnly(ofKeys) { return nil }
     let attribute: AttributeDescription
     switch ReferenceMapping.key(of: relationship, options) {

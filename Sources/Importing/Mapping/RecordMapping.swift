@@ -66,6 +66,9 @@ package final class RecordMapping {
   package let ignored: [String]
   /// The column with the reasons of earlier rejections, in a reject file that isn't tabular; nil in any other source.
   let reasonColumn: Int?
+  /// What masks the records of batches; nil if nothing is to be masked.
+  private(set) var masking: RecordMasking?
+  private let keys: MaskKeys?
   private let columnIndex: [String: Int]
 
   /// A mapping of these columns.
@@ -73,17 +76,27 @@ package final class RecordMapping {
   package convenience init(
     _ entity: EntityDescription, columns: [String], options: MappingOptions = MappingOptions(), mayNest: Bool = false
   ) throws {
-    try self.init(MappingRules(entity, options), columns: columns, mayNest: mayNest)
+    try self.init(MappingRules(entity, options), columns: columns, mayNest: mayNest, keys: nil)
+  }
+
+  /// A mapping for records that are read, and masked by these keys.
+  /// - Throws: ``MappingError``, ``MaskingError``.
+  convenience init(
+    _ entity: EntityDescription, columns: [String], options: MappingOptions, mayNest: Bool, keys: MaskKeys
+  ) throws {
+    try self.init(MappingRules(entity, options), columns: columns, mayNest: mayNest, keys: keys)
   }
 
   /// The same mapping for a source that has shown more columns.
   func extended(to columns: [String]) throws -> RecordMapping {
-    try RecordMapping(rules, columns: columns, mayNest: mayNest, nestedMappings: nestedMappings)
+    try RecordMapping(rules, columns: columns, mayNest: mayNest, nestedMappings: nestedMappings, keys: keys)
   }
 
   private init(
-    _ rules: MappingRules, columns: [String], mayNest: Bool, nestedMappings: NestedMappings = NestedMappings()
+    _ rules: MappingRules, columns: [String], mayNest: Bool, nestedMappings: NestedMappings = NestedMappings(),
+    keys: MaskKeys?
   ) throws {
+    self.keys = keys
     self.nestedMappings = nestedMappings
     self.mayNest = mayNest
     let (entity, options) = (rules.entity, rules.options)
@@ -143,6 +156,8 @@ package final class RecordMapping {
         && !RejectReason.isAdded(name)
     }.map(\.element)
     reasonColumn = columns.firstIndex(of: RejectReason.member).flatMap { taken.contains($0) ? nil : $0 }
+    masking = nil
+    if let keys { masking = try RecordMasking(self, taken: taken, keys) }
     if options.unknownColumns == .refuse, !ignored.isEmpty { throw unknownColumns }
   }
 
@@ -187,6 +202,14 @@ package final class RecordMapping {
     }.map(\.0)
   }
 
+  /// Names of columns for messages. Where values are masked, a name that isn't expected may be such a value: that of a first
+  /// record in place of a header line.
+  func shown(_ names: [String]) -> [String] {
+    guard rules.isMasking else { return names }
+    let known = Set(expectedColumns + options.ignoredColumns)
+    return names.map { known.contains($0) ? $0 : ValueMask.redaction }
+  }
+
   /// The columns that the entity could take besides those that it takes.
   private var freeColumns: [String] {
     let taken = Set(columns).subtracting(ignored)
@@ -194,13 +217,13 @@ package final class RecordMapping {
   }
 
   /// What to add to a note about the ignored columns.
-  var ignoredSpellings: String { MappingError.spellings(ignored, of: freeColumns) }
+  var ignoredSpellings: String { MappingError.spellings(shown(ignored), of: freeColumns) }
 
   private var unknownColumns: MappingError {
     let free = freeColumns
     return .unknownColumns(
       entity: entity.name,
-      columns: ignored.map { .init(name: $0, nearest: NearestName.of($0, among: free)) })
+      columns: shown(ignored).map { .init(name: $0, nearest: NearestName.of($0, among: free)) })
   }
 
   /// Refuses a recipe whose rules for relationships can't be followed, whatever columns the source has.
@@ -246,7 +269,7 @@ package final class RecordMapping {
   func checkNotEmpty() throws {
     let takesKeys = references.contains { $0.column != nil || $0.template != nil || !$0.parts.isEmpty }
     guard attributes.isEmpty && !takesKeys && collections.isEmpty && parts.isEmpty && nesting.isEmpty else { return }
-    throw MappingError.nothingToMap(entity: entity.name, columns: columns, expected: expectedColumns)
+    throw MappingError.nothingToMap(entity: entity.name, columns: shown(columns), expected: expectedColumns)
   }
 
   /// The attributes that a column may fill.
@@ -276,7 +299,7 @@ package final class RecordMapping {
   func checkKey(_ mode: ImportMode) throws {
     guard identities.isEmpty else { return }
     throw MappingError.noKey(
-      entity: entity.name, constraints: rules.identities.map { $0.map(\.name) }, columns: columns,
+      entity: entity.name, constraints: rules.identities.map { $0.map(\.name) }, columns: shown(columns),
       mode: mode)
   }
 

@@ -19,6 +19,9 @@ package final class RecordBatch: @unchecked Sendable {
   /// The sheet that the records are rows of; empty if the source has none. Messages name the cell.
   var sheet = ""
 
+  /// How rejected records are written where some of their values are masked; nil: as they stand in the source.
+  var cover: RejectCover?
+
   /// The flat memory.
   @usableFromInline let storage: UnsafeMutablePointer<BatchStorage>
   private var problems: [Int: RecordProblem] = [:]
@@ -111,11 +114,24 @@ package final class RecordBatch: @unchecked Sendable {
   func removeAll() {
     storage.pointee.removeAll()
     problems.removeAll(keepingCapacity: true)
+    cover = nil
   }
 
   /// Notes what is wrong with the last record.
   func setProblem(_ problem: RecordProblem) {
     problems[storage.pointee.count - 1] = problem
+  }
+
+  /// Notes what is wrong with a record.
+  func setProblem(_ problem: RecordProblem, of record: Int) { problems[record] = problem }
+
+  /// Puts another value in place of a cell that the record has.
+  func replace(_ column: Int, of record: Int, by text: [UInt8], _ kind: Cell.Kind) {
+    let place = entry(record)
+    guard column < Int(place.cellCount) else { return }
+    let index = Int(place.firstCell) + column
+    storage.pointee.cells[index].kind = kind
+    storage.pointee.replace(cell: index, by: text)
   }
 }
 

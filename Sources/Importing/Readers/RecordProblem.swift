@@ -28,6 +28,8 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case notAnObject(found: String)
   /// The record is longer than the reader's limit, in bytes; only its beginning was kept.
   case recordTooLong(limit: Int)
+  /// The value of a column comes from a reject file, where it was masked by another key.
+  case maskedOtherwise(column: String)
   /// A value is in a file beside the source that can't be read: why.
   case unreadableFile(reason: String)
 
@@ -48,6 +50,7 @@ package enum RecordProblem: Error, Sendable, Hashable {
     case .malformedJSON: "malformed_json"
     case .notAnObject: "not_an_object"
     case .recordTooLong: "record_too_long"
+    case .maskedOtherwise: "masked_otherwise"
     case .unreadableFile: "unreadable_file"
     }
   }
@@ -84,6 +87,8 @@ extension RecordProblem: CustomStringConvertible {
       "the record is \(found), not a JSON object"
     case .recordTooLong(let limit):
       "the record is longer than the limit of \(limit) bytes; only its beginning was kept"
+    case .maskedOtherwise(let column):
+      "the value of “\(column)” was masked with another credential than the one that there is now; take the record from its source"
     case .unreadableFile(let reason):
       "\(reason); put the store's folder _EXTERNAL_DATA beside it, as the app has it"
     }

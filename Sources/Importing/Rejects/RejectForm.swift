@@ -11,6 +11,8 @@ protocol RejectForm {
   var closing: [UInt8] { get }
   /// One record with its reason.
   func record(_ rejection: Rejection) -> [UInt8]
+  /// A record in this form, with its masks; see ``CoveredRecord``.
+  func covered(_ record: CoveredRecord) -> [UInt8]?
 }
 
 extension RejectForm {
@@ -56,8 +58,14 @@ extension RecordBatch {
     switch problem(record) {
     case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON, .danglingEscape: isSelfContained = false
     case .tooFewFields, .tooManyFields, .invalidUTF8, .invalidText, .nulByte, .notAnObject, .lineTooShort,
-      .splitCharacter, .keyDiffers, .unreadableFile, nil:
+      .splitCharacter, .keyDiffers, .maskedOtherwise, .unreadableFile, nil:
       isSelfContained = true
+    }
+    if let cover {
+      let (bytes, isRecord) = cover.bytes(record, of: self)
+      return Rejection(
+        record: record, line: line(record), column: column, code: code, message: message, raw: bytes,
+        isSelfContained: isRecord)
     }
     return Rejection(
       record: record, line: line(record), column: column, code: code, message: message, raw: rawBytes(record),
@@ -74,7 +82,7 @@ extension RecordBatch {
   func column(of problem: RecordProblem, _ record: Int) -> String {
     switch problem {
     case .nulByte, .invalidUTF8, .invalidText: break
-    case .splitCharacter(let column), .keyDiffers(let column): return column
+    case .splitCharacter(let column), .keyDiffers(let column), .maskedOtherwise(let column): return column
     default: return ""
     }
     for (column, name) in columns.enumerated() {

@@ -94,6 +94,7 @@ final class BatchPipeline: @unchecked Sendable {
           mapping = try mapping.extended(to: batch.columns)
           codes.reset()
         }
+        if let masking = mapping.masking { try masking.mask(batch, reader.rejectForm) }
         var converter = RecordConverter(batch, mapping, mode, bytesRead: reader.bytesRead, codes)
         deliver(.success(try interruption.limit { try converter.convert(for: coordinator) }))
       } catch {

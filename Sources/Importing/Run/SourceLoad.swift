@@ -31,13 +31,19 @@ final class SourceLoad {
   ) throws {
     let options = request.options
     let position = begin.position == .start ? nil : begin.position
-    let opened = try openSource(
-      fileDescriptor: source.descriptor, name: request.name, options: options.reader, member: part?.member,
-      log: source.log?.descriptor, isMoved: request.isMoved, hasTrailer: part?.hasTrailer ?? false, from: position)
+    let opened: OpenedSource
+    do {
+      opened = try openSource(
+        fileDescriptor: source.descriptor, name: request.name, options: options.reader, member: part?.member,
+        log: source.log?.descriptor, isMoved: request.isMoved, hasTrailer: part?.hasTrailer ?? false, from: position)
+    } catch let error as ReaderError {
+      throw options.mapping.masks(into: entity) ? error.withoutNames : error
+    }
     let reader = opened.reader
     let isTabular = opened.isTabular
     let mapping = try RecordMapping(
-      entity, columns: reader.columns, options: options.mapping, mayNest: !isTabular)
+      entity, columns: reader.columns, options: options.mapping, mayNest: !isTabular,
+      keys: MaskKeys(request.credentials))
     try options.checkKey(for: entity)
     let mode = options.effectiveMode(for: entity)
     // A tabular source shows all of its columns at once.
@@ -167,7 +173,7 @@ final class SourceLoad {
     var notes: [String] = []
     if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {
       notes.append(
-        "ignored column(s) that \(entity.name) doesn't have: \(MappingError.list(mapping.ignored))"
+        "ignored column(s) that \(entity.name) doesn't have: \(MappingError.list(mapping.shown(mapping.ignored)))"
           + mapping.ignoredSpellings)
     }
     if !mapping.mayNest, !mapping.absent.isEmpty {

@@ -7,7 +7,6 @@ import LadeTypes
 /// Compares the files of a set with what is said of them.
 struct SetCheck {
   private static let batch = 10_000
-  private static let shownLine = 120
 
   let folder: SetFolder
   let options: ReaderOptions
@@ -122,8 +121,7 @@ struct SetCheck {
       return line[start...last]
     }
     guard let digits, digits.count <= 18, let number = Int64(String(decoding: digits, as: UTF8.self)) else {
-      let shown = SourceError.shown(String(decoding: line.prefix(shownLine), as: UTF8.self))
-      throw .noTrailer(file: file, line: shown)
+      throw .noTrailer(file: file)
     }
     return number
   }

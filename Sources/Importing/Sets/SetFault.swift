@@ -15,7 +15,7 @@ package enum SetFault: Error, Sendable, Equatable, CustomStringConvertible {
   case wrongNumberOfRecords(file: String, expected: Int64, found: Int64, control: String)
   case wrongChecksum(file: String, expected: String, found: String, control: String)
   /// The last line has no number.
-  case noTrailer(file: String, line: String)
+  case noTrailer(file: String)
   /// Files of such a format have no last line.
   case noLines(file: String)
 
@@ -38,7 +38,8 @@ package enum SetFault: Error, Sendable, Equatable, CustomStringConvertible {
       "\(control) says that \(file) has \(expected) record(s), and it has \(found)"
     case .wrongChecksum(let file, let expected, let found, let control):
       "the SHA-256 of \(file) is \(found), and \(control) says \(expected)"
-    case .noTrailer(let file, let line): "the last line of \(file), “\(line)”, has no number of records"
+    // Not the line itself: it may be a record, with values that are masked.
+    case .noTrailer(let file): "the last line of \(file) has no number of records"
     case .noLines(let file): "\(file) has no last line with the number of records: it isn't text"
     }
   }

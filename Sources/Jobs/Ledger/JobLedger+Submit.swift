@@ -150,6 +150,17 @@ extension JobLedger {
     }
   }
 
+  /// Makes all jobs of a batch, unless there is an unended job of that unique key in another.
+  func submit(
+    _ batch: BatchSubmission, inOrder order: [Int], key: String
+  ) async throws -> (batch: Int64, isNew: Bool) {
+    try await write { turn in
+      if let known = try turn.existing(for: JobSubmission(uniqueKey: key))?.batch { return { (known, false) } }
+      let made = try turn.insert(batch, inOrder: order)
+      return { (made.batch.objectID.number, true) }
+    }
+  }
+
   /// Batches, the newest first, read on the reader's queue.
   func batches(before: Int64?, limit: Int) async throws -> [Batch] {
     return try await reader.perform { context in

@@ -44,6 +44,11 @@ extension MappingError: JobFailing {
   }
 }
 
+extension MaskingError: JobFailing {
+  /// Retryable: the service gets its credentials when it is started.
+  package var jobFailure: JobFailure { JobFailure(code: "no_credential", message: description, isRetryable: true) }
+}
+
 extension ReaderError: JobFailing {
   package var jobFailure: JobFailure {
     switch self {

@@ -32,7 +32,15 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     let end = try end(of: Importer(coordinator: coordinator, request: request), in: context)
     let last = JobProgress(end.progress, rejects: request.rejects.lastPathComponent)
     if !end.isFinished { return isCancelled ? .cancelled(last) : .interrupted(last) }
-    return .completed(last, note: end.notes.isEmpty ? nil : end.notes.joined(separator: "; "))
+    var notes = end.notes
+    if masks(request, in: coordinator.model) { notes.append("its file is removed, since values of it are masked") }
+    return .completed(last, note: notes.isEmpty ? nil : notes.joined(separator: "; "))
+  }
+
+  private func masks(_ request: ImportRequest, in model: ManagedObjectModel) -> Bool {
+    let entities =
+      request.entity == ImportRequest.feed ? model.entities : [model.entitiesByName[request.entity]].compactMap { $0 }
+    return entities.contains { request.options.mapping.masks(into: $0) }
   }
 
   private func end(of importer: Importer, in context: ManagedObjectContext) throws -> ImportEnd {
@@ -64,6 +72,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       entity: entity, options: options,
       rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
     request.isMoved = true
+    request.credentials = environment.credentials
     request.shouldStopWithinRecord = { [unowned self] in isCancelled || isDraining }
     return request
   }

@@ -1,4 +1,5 @@
 public import Foundation
+package import Importing
 public import Logging
 public import ManagedObjects
 
@@ -20,6 +21,8 @@ public struct JobEnvironment: Sendable {
   package var upkeep: [String: StoreUpkeep] = [:]
   /// How long an export may take from one record to the next; nil for as long as it takes.
   package var exportPause: (@Sendable () -> Duration)?
+  /// Where the keys of masks are.
+  package var credentials = MaskCredentials.ofProcess
   /// Where reports of what was found go.
   package var reportsDirectory: URL?
   /// The nice value of the threads that jobs run on, from 0 to 19, so that answers get the processor before jobs.

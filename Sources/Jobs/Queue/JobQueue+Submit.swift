@@ -131,6 +131,21 @@ extension JobQueue {
     return try await ledger.submit(batch, inOrder: batch.order())
   }
 
+  /// Takes the jobs of a replay in, unless one of the same key hasn't ended: then that is the answer. Durable when this
+  /// returns.
+  /// - Parameter key: the unique key of each of them.
+  package func submit(replay batch: BatchSubmission, key: String) async throws -> (batch: Int64, isNew: Bool) {
+    guard !batch.jobs.isEmpty, batch.jobs.count <= BatchSubmission.largest else {
+      throw JobQueueError.invalidSubmission("a replay has 1 to \(BatchSubmission.largest) files")
+    }
+    var batch = batch
+    for place in batch.jobs.indices {
+      batch.jobs[place].job.uniqueKey = key
+      try check(batch.jobs[place].job)
+    }
+    return try await ledger.submit(batch, inOrder: batch.order(), key: key)
+  }
+
   /// Batches with smaller numbers than another, the newest first, without their jobs and progress.
   package func batches(before: Int64?, limit: Int) async throws -> [Batch] {
     try await ledger.batches(before: before, limit: limit)

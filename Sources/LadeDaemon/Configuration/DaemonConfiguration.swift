@@ -1,3 +1,4 @@
+package import Importing
 package import Jobs
 package import Logging
 
@@ -43,6 +44,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
   /// The zone of calendar expressions that name none.
   package var timeZone = CalendarZone.system()
   package var schedules: [ScheduleConfiguration] = []
+  /// Where the keys of masks are; nil where they are out of reach, and the configuration is only checked.
+  package var credentials: MaskCredentials? = MaskCredentials(folder: nil)
 
   /// The defaults: a daemon without stores.
   package init() {}

@@ -13,6 +13,7 @@ extension ImportOptions {
       }
     }
     if let flag = section[.skipKnownFiles]?.flag() { skipsKnownFiles = flag }
+    if let flag = section[.keepFailed]?.flag() { keepsFailed = flag }
     section[.rejectLimit]?.readLimit(0...1_000_000_000, into: &rejectLimit)
     section[.rejectShare]?.readShare(into: &rejectShare)
     if let size = section[.batchSize]?.integer(1...1_000_000) { batchSize = size }
@@ -114,6 +115,9 @@ extension PropertyRule {
     if let words = section[.falseWords]?.texts() { falseWords = words }
     if let map = section[.values]?.textMap() { values = map }
     if let word = section[.otherValues]?.word(of: OtherValues.self) { refusesOtherValues = word == .reject }
+    if let value = section[.mask], let text = value.text() {
+      if let mask = ValueMask(text) { self.mask = mask } else { value.wrong("write \(ValueMask.forms)") }
+    }
     if let text = section[.separator]?.anyText() { separator = text }
     if let names = section[.key]?.keyNames() {
       key = names.count == 1 ? names.first : nil

@@ -24,6 +24,8 @@ struct LoadedConfiguration: Sendable {
     let reading = ConfigurationReading(environment: environment, isOnlyChecked: isOnlyChecked)
     let layers = ConfigurationLayers(path: path, reading)
     var configuration = DaemonConfiguration()
+    let credentials = MaskCredentials(folder: environment["CREDENTIALS_DIRECTORY"])
+    configuration.credentials = isOnlyChecked && credentials.folder == nil ? nil : credentials
     let root = YAMLValue(key: "", layers: layers.layers)
     if let root {
       configuration.read(root, in: ConfigurationFolder(of: path))

@@ -30,6 +30,7 @@ extension DaemonBackend {
       let trial = RecipeTrial(
         coordinator: store.coordinator, file: file, entity: entity,
         options: try JSONDecoder().decode(ImportOptions.self, from: Data(try submission.encodedOptions().utf8)),
+        credentials: configuration.credentials ?? MaskCredentials(folder: nil),
         folder: URL(fileURLWithPath: configuration.state).appendingPathComponent("trial"),
         records: Int64(test.records ?? 1000))
       let outcome = try await Self.trialQueue.result { try trial.run() }

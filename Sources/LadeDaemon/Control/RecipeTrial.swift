@@ -22,6 +22,7 @@ struct RecipeTrial: Sendable {
   let file: SubmittedFile
   let entity: String
   let options: ImportOptions
+  let credentials: MaskCredentials
   /// A scratch folder for its rejects. Only one trial uses it at a time.
   let folder: URL
   let records: Int64
@@ -41,6 +42,7 @@ struct RecipeTrial: Sendable {
       job: "trial/\(UUID().uuidString)", source: URL(fileURLWithPath: file.name), name: file.name, entity: entity,
       options: options, rejects: rejects)
     request.descriptor = file.descriptor
+    request.credentials = credentials
     let deadline = ContinuousClock.now + Self.longest
     request.shouldStopWithinRecord = { ContinuousClock.now > deadline }
     let importer = Importer(coordinator: coordinator, request: request, largeLoad: .max)
@@ -64,6 +66,8 @@ struct RecipeTrial: Sendable {
     } catch let error as MappingError {
       outcome.failure = error.description
     } catch let error as ReaderError {
+      outcome.failure = error.description
+    } catch let error as MaskingError {
       outcome.failure = error.description
     } catch let error as ManagedObjectError {
       outcome.failure = "\(error)"

@@ -131,6 +131,7 @@ final class DaemonParts: Sendable {
     environment.presentStores = { stores.coordinators }
     environment.upkeep = StoreUpkeep.of(current, stores, logger)
     environment.niceness = 5
+    if let credentials = configuration.credentials { environment.credentials = credentials }
     environment.exportPause = { current.now.configuration.queries.exports }
     environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
     let schedules = try current.now.plan.schedules()

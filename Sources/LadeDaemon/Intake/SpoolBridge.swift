@@ -21,6 +21,7 @@ struct SpoolBridge: SpoolDelegate {
   let logger: Logger
 
   private var plan: SubmissionPlan { current.now.plan }
+  private var replays: Replays { Replays(plan: plan, directories: directories, queue: queue) }
   private var permissions: Permissions { current.now.permissions }
 
   /// Makes the jobs of entries, in their order: in one transaction, if all can be made.
@@ -98,12 +99,7 @@ struct SpoolBridge: SpoolDelegate {
 
   /// Forgets how far a job had come in its store, and puts its file away.
   func finished(_ job: Job) async throws {
-    let outcome: SpoolOutcome
-    switch job.state {
-    case .completed: outcome = .done
-    case .cancelled, .discarded: outcome = .corrupt(reason: job.reason ?? "job \(job.id) ended without a reason")
-    case .scheduled, .available, .running, .retryable: return
-    }
+    guard var outcome = plan.outcome(of: job) else { return }
     // Before the file is put away: while it is in active/, a start after a kill calls this again.
     if JobCheckpoint.kinds.contains(job.kind), let store = job.store, let coordinator = plan.stores[store]?.coordinator
     {
@@ -118,6 +114,12 @@ struct SpoolBridge: SpoolDelegate {
     }
     // What it waits for is put away when it has come; a ticket in active/ brings it.
     guard let name = job.activeName, !job.isAwaitingFile else { return }
+    // The file of a replay stays in done/ under its first name.
+    if case .replay(_, let file)? = job.origin, outcome.keepsFile,
+      try await directories.onQueue({ [directories] in try directories.isDone(file) })
+    {
+      outcome = .removed(reason: outcome.reason)
+    }
     _ = try await directories.finish(activeName: name, as: outcome)
   }
 
@@ -152,6 +154,7 @@ struct SpoolBridge: SpoolDelegate {
       }
     }
     try await each(JobFilter(isAwaitingFile: true, limit: 1000)) { job in
+      try await replays.bring(job)
       guard job.origin == nil, !job.state.isEnded else { return }
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try directories.isActive(name) }) {
@@ -243,6 +246,11 @@ extension SpoolBridge {
       throw RevivalRefusal(
         description: "it has inserted \(job.progress.inserted) records, and would insert them again; submit those that "
           + "are missing, or the whole file by upsert, if the entity has a key")
+    }
+    if case .replay(_, let file)? = job.origin,
+      try await directories.onQueue({ [directories] in try directories.replay(file, as: name) })
+    {
+      return
     }
     guard try await directories.onQueue({ try directories.reclaim(name) }) else {
       throw RevivalRefusal(description: "its file, \(name), isn't in corrupt/ or done/ any more; submit it again")

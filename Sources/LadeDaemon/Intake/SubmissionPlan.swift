@@ -47,8 +47,15 @@ struct SubmissionPlan: Sendable {
     // Of a feed it is each entity's own.
     let mode = options.mode
     if let entity { options.mode = options.effectiveMode(for: entity) }
+    let isOfRecipe = recipe.map {
+      $0.store == store.configuration.name && $0.entity == (entity?.name ?? ImportRequest.feed)
+    }
+    let masks = RecipeMasks(configuration.recipes, into: store)
+    if isOfRecipe != true { try masks.add(to: &options, entity) }
+    let masking = options.mapping
     try OptionOverrides(request.options).apply(to: &options)
     try check(&options, files, source: source, entity, in: store)
+    try masks.check(options.mapping, against: masking, entity)
     // The options may say what identifies an object.
     if let entity, mode == nil {
       options.mode = nil
@@ -156,10 +163,28 @@ struct SubmissionPlan: Sendable {
     try configuration.recipes.compactMap { recipe in
       do {
         _ = try submission(JobSubmission(recipe: recipe.name), source: "", by: "")
+        try checkCredentials(of: recipe)
         return nil
       } catch let problem as SubmissionProblem {
         let field = problem.field == "options" ? "" : problem.field
         return Misfit("recipe \(recipe.name)", part: "recipes.\(recipe.name)", field: field, problem)
+      }
+    }
+  }
+
+  /// Refuses a recipe whose masks need a credential that isn't there.
+  private func checkCredentials(of recipe: RecipeConfiguration) throws {
+    guard let credentials = configuration.credentials else { return }
+    let store = try store(recipe.store)
+    let entities =
+      try entity(recipe.entity, in: store).map { [$0] }
+      ?? store.entities.compactMap { store.coordinator.model.entitiesByName[$0] }
+    let names = entities.reduce(into: Set<String>()) { $0.formUnion(recipe.options.mapping.maskCredentials(into: $1)) }
+    for name in names.sorted() {
+      do throws(MaskingError) {
+        try credentials.check(name)
+      } catch {
+        throw SubmissionProblem(field: "properties", reason: "mask: \(error)")
       }
     }
   }

@@ -8,10 +8,13 @@ public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
   case spool(String)
   /// One elapse of a schedule. The text of the time never changes.
   case schedule(name: String, time: String)
+  /// A file that is kept in `done/`, by its name there, in one replay.
+  case replay(id: String, file: String)
 
-  /// The stored form: `spool:IDENTITY` or `schedule:NAME:TIME`.
+  /// The stored form: `spool:IDENTITY`, `schedule:NAME:TIME` or `replay:ID:FILE`.
   public var rawValue: String {
     switch self {
+    case .replay(let id, let file): "replay:\(id):\(file)"
     case .spool(let identity): "spool:\(identity)"
     case .schedule(let name, let time): "schedule:\(name):\(time)"
     }
@@ -21,13 +24,16 @@ public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
   public init?(rawValue text: String) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2 else { return nil }
+    // Neither the name of a schedule nor the ID of a replay has a colon.
+    let rest = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     switch parts[0] {
     case "spool": self = .spool(parts[1])
     case "schedule":
-      // The name of a schedule has no colon.
-      let rest = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard rest.count == 2 else { return nil }
       self = .schedule(name: rest[0], time: rest[1])
+    case "replay":
+      guard rest.count == 2 else { return nil }
+      self = .replay(id: rest[0], file: rest[1])
     default: return nil
     }
   }
@@ -36,7 +42,7 @@ public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
   package var endsWithArrival: Bool {
     switch self {
     case .spool: true
-    case .schedule: false
+    case .schedule, .replay: false
     }
   }
 }

@@ -109,6 +109,11 @@ public struct JobSubmission: Codable, Sendable, Hashable {
     self.submittedBy = submittedBy
   }
 
+  /// The submission of a file that a recipe has imported before. Its tag is `replay`.
+  package static func replay(of recipe: String, lane: String?, priority: Int) -> JobSubmission {
+    JobSubmission(recipe: recipe, lane: lane, priority: priority, tags: ["replay"])
+  }
+
   /// Reads a submission; every key may be left out.
   public init(from decoder: any Decoder) throws {
     try decoder.rejectUnknownKeys(CodingKeys.self)

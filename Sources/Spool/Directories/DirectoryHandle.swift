@@ -146,6 +146,14 @@ final class DirectoryHandle: Sendable {
     }
   }
 
+  /// Gives a file a second name in `directory`. Throws EEXIST if the name is taken, and another error if the file system has no
+  /// second names.
+  func link(_ name: FileName, to directory: DirectoryHandle, _ newName: FileName) throws {
+    guard linkat(descriptor.number, name.terminated, directory.descriptor.number, newName.terminated, 0) == 0 else {
+      throw SpoolError.system(call: "link to \(directory.place(newName))", path: place(name), code: errno)
+    }
+  }
+
   /// Removes an entry that isn't a directory, if it exists.
   func remove(_ name: FileName) throws {
     guard unlinkat(descriptor.number, name.terminated, 0) == 0 || errno == ENOENT else {

@@ -230,7 +230,7 @@ package final class SpoolDirectories: Sendable {
     let continuation: CheckedContinuation<String?, any Error>
   }
 
-  /// Moves a job's file from `active/` to `done/` or `corrupt/`, and its ticket, if it has one, with it.
+  /// Moves a job's file from `active/` to `done/` or `corrupt/`, or removes it, and moves its ticket, if it has one.
   /// The move is durable on return. Returns the name in the new directory, which has a number appended if the name
   /// was taken, or nil if the file isn't in `active/`: that is no error, because an earlier call may have moved it before the
   /// daemon was killed. Blocks; in a task, use the `async` form.
@@ -285,12 +285,13 @@ package final class SpoolDirectories: Sendable {
     let ticket = SpoolDirectories.ticketName(job: job)
     let isTicketMoved =
       try ticket != activeName && move(FileName(ticket), out: active, to: outcome.folder, reason: nil) != nil
-    let name = try move(FileName(activeName), out: active, to: outcome.folder, reason: outcome.reason)
+    let name = try move(
+      FileName(activeName), out: active, to: outcome.folder, reason: outcome.reason, keepsFile: outcome.keepsFile)
     return (name, isTicketMoved || name != nil)
   }
 
   private func move(
-    _ name: FileName, out active: DirectoryHandle, to folder: Folder, reason: String?
+    _ name: FileName, out active: DirectoryHandle, to folder: Folder, reason: String?, keepsFile: Bool = true
   ) throws -> String? {
     guard let status = try active.status(of: name) else { return nil }
     let text = reason.map {
@@ -298,7 +299,13 @@ package final class SpoolDirectories: Sendable {
     }
     let directory = try handle(folder)
     return try directory.put(like: name.sanitised, reason: text) { free in
-      try active.rename(name, to: directory, free)
+      if keepsFile {
+        try active.rename(name, to: directory, free)
+      } else if status.kind == .directory {
+        try active.removeFolder(name)
+      } else {
+        try active.remove(name)
+      }
     }
   }
 }

@@ -8,19 +8,27 @@ package enum SpoolOutcome: Sendable, Equatable {
   /// The job failed or was cancelled: the file goes to `corrupt/`, with the reason beside it. The reason says what happened and
   /// what to do.
   case corrupt(reason: String)
+  /// The file has values that nothing may keep as they are: it is removed. If the job failed, the reason goes to `corrupt/`.
+  case removed(reason: String?)
 
   var folder: SpoolDirectories.Folder {
     switch self {
-    case .done: .done
-    case .corrupt: .corrupt
+    case .done, .removed(nil): .done
+    case .corrupt, .removed: .corrupt
     }
   }
 
-  var reason: String? {
+  package var reason: String? {
     switch self {
     case .done: nil
     case .corrupt(let reason): reason
+    case .removed(let reason): reason
     }
+  }
+
+  /// Whether the file itself is kept.
+  package var keepsFile: Bool {
+    if case .removed = self { false } else { true }
   }
 }
 

@@ -139,6 +139,10 @@ extension ControlClient {
     try await send(.POST, .testRecipe, body: try WireFormat.encode(test))
   }
 
+  func replay(_ request: ReplayRequest, of recipe: String) async throws -> ReplayResult {
+    try await send(.POST, .replay(recipe: recipe), body: try WireFormat.encode(request))
+  }
+
   func log(_ query: LogQuery) async throws -> LogPage { try await send(.GET, .log, query.queryString) }
 
   /// Follows the log until the stream ends or `each` returns `false`.

@@ -154,6 +154,8 @@ struct OpenAPITests {
       "WaitingSet": names(WaitingSet.CodingKeys.self),
       "RecipeList": names(RecipeList.CodingKeys.self), "Recipe": names(Recipe.CodingKeys.self),
       "RecipeTest": names(RecipeTest.CodingKeys.self), "RecipeTestResult": names(RecipeTestResult.CodingKeys.self),
+      "ReplayRequest": names(ReplayRequest.CodingKeys.self), "ReplayFile": names(ReplayFile.CodingKeys.self),
+      "ReplayResult": names(ReplayResult.CodingKeys.self),
       "StoreList": names(StoreList.CodingKeys.self), "Store": names(Store.CodingKeys.self),
       "StoreEntity": names(Store.Entity.CodingKeys.self), "ObjectPage": names(ObjectPage.CodingKeys.self),
       "ObjectCount": names(ObjectCount.CodingKeys.self), "WatchResult": names(WatchResult.CodingKeys.self),
@@ -270,6 +272,10 @@ struct OpenAPITests {
         ("put", "/v1/lanes/{lane}/concurrency", "/v1/lanes/import/concurrency", Data(#"{"concurrency": 4}"#.utf8)),
         ("get", "/v1/recipes", "/v1/recipes", nil),
         ("post", "/v1/recipes/test", "/v1/recipes/test", Data(#"{"source": "/a", "recipe": "people"}"#.utf8)),
+        (
+          "post", "/v1/recipes/{recipe}/replay", "/v1/recipes/people/replay",
+          Data(#"{"since": "2026-03-01T00:00:00Z"}"#.utf8)
+        ),
         ("get", "/v1/stores", "/v1/stores", nil), ("get", "/v1/stores/{store}", "/v1/stores/main", nil),
         ("get", "/v1/objects/{entity}", "/v1/objects/Stop", nil), ("get", "/v1/count/{entity}", "/v1/count/Stop", nil),
       ]

@@ -180,6 +180,28 @@ struct ControlVerbTests {
     }
   }
 
+  @Test("files of a recipe are imported again, or shown")
+  func replays() async throws {
+    let backend = MemoryBackend()
+    try await with(backend) { run async throws in
+      let shown = try await run("replay", "--recipe", "people", "--since", "7d", "--dry-run")
+      #expect(shown.status == 0)
+      #expect(shown.output.contains("1 file of people would be imported again, in this order.\n"))
+      #expect(shown.output.contains("Not kept any more:\n  b.csv, job 4, "))
+      let made = try await run(
+        "replay", "--recipe", "people", "--since", "2026-03-01T00:00:00Z", "--until", "2026-03-02T00:00:00Z", "--lane",
+        "backfill", "--priority", "-5", "--yes")
+      #expect(made.output.contains("1 file of people is imported again as batch 2, in this order.\n"), "\(made)")
+      #expect(
+        backend.replays.last
+          == ReplayRequest(
+            since: Date(timeIntervalSince1970: 1_772_323_200), until: Date(timeIntervalSince1970: 1_772_409_600),
+            lane: "backfill", priority: -5))
+      #expect(try await run("replay", "--recipe", "people", "--since", "soon").status == 64)
+      #expect(try await run("replay", "--recipe", "people", "--since", "1d", "--until", "2d").status == 64)
+    }
+  }
+
   @Test("a recipe is tried, and the configuration checked, with the status of what was found")
   func checks() async throws {
     let backend = MemoryBackend()

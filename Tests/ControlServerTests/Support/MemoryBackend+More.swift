@@ -154,6 +154,16 @@ extension MemoryBackend {
 
   func recipes() -> [Recipe] { [Recipe(name: "people", store: "main", entity: "Stop", lane: "import")] }
 
+  func replay(_ request: ReplayRequest, of recipe: String, by peer: Peer) async throws -> ReplayResult {
+    note(request)
+    let file = ReplayFile(
+      job: 3, source: "a.csv", submittedAt: Date(timeIntervalSince1970: 1_700_000_000),
+      replay: request.isDryRun ? nil : 7)
+    return ReplayResult(
+      recipe: recipe, isDryRun: request.isDryRun, batch: request.isDryRun ? nil : 2, files: [file],
+      missing: [ReplayFile(job: 4, source: "b.csv", submittedAt: Date(timeIntervalSince1970: 1_700_000_100))])
+  }
+
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
     note(test)
     let progress =

@@ -19,6 +19,7 @@ final class MemoryBackend: ControlBackend {
     var jobQueries: [JobQuery] = []
     var changes: [JobChange] = []
     var tests: [RecipeTest] = []
+    var replays: [ReplayRequest] = []
     var paused: Set<String> = []
     var concurrency: [String: Int] = [:]
     var log: [LogLine] = []
@@ -52,6 +53,7 @@ final class MemoryBackend: ControlBackend {
   var objectQueries: [ObjectQuery] { state.withLock { $0.objectQueries } }
   var jobQueries: [JobQuery] { state.withLock { $0.jobQueries } }
   var changes: [JobChange] { state.withLock { $0.changes } }
+  var replays: [ReplayRequest] { state.withLock { $0.replays } }
   var tests: [RecipeTest] { state.withLock { $0.tests } }
   var watchQueries: [WatchQuery] { state.withLock { $0.watchQueries } }
   var requestsForMany: Int { state.withLock { $0.requestsForMany } }
@@ -231,6 +233,7 @@ extension MemoryBackend {
     }
   }
 
+  func note(_ replay: ReplayRequest) { state.withLock { $0.replays.append(replay) } }
   func note(_ test: RecipeTest) { state.withLock { $0.tests.append(test) } }
 
   /// What somebody has set of a lane.

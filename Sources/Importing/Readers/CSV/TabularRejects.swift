@@ -50,6 +50,18 @@ struct TabularRejects: RejectForm {
     return line
   }
 
+  /// A record of these cells.
+  func line(of cells: [(kind: Cell.Kind, text: [UInt8])]) -> [UInt8] {
+    let fields = cells.map { kind, text -> [UInt8] in
+      switch kind {
+      case .null: dialect.escape.map { dialect.hasLetterEscapes ? [$0, UInt8(ascii: "N")] : [] } ?? []
+      case .empty, .missing: []
+      default: text.isEmpty ? dialect.quote.map { [$0, $0] } ?? [] : field(text, dialect)
+      }
+    }
+    return Array(fields.joined(separator: [dialect.delimiter]))
+  }
+
   private func fields(_ texts: [String], _ dialect: Dialect) -> [UInt8] {
     Array(texts.map { field(Array($0.utf8), dialect) }.joined(separator: [dialect.delimiter]))
   }

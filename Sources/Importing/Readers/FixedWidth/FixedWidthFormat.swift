@@ -86,6 +86,9 @@ extension ReaderOptions {
 struct FixedWidthRejects: RejectForm {
   /// The lines before the records that the options skip.
   let skippedLines: Int
+  let layout: FixedWidthLayout
+  /// The places of the columns in a line.
+  let places: [Range<Int>]
 
   var opening: [UInt8] {
     [UInt8](repeating: UInt8(ascii: "\n"), count: skippedLines) + Array("\(RejectReason.fixedWidthTitle)\n".utf8)

@@ -52,7 +52,7 @@ final class FixedWidthReader: SequentialReader {
   var bytesRead: Int64 { window.bytesRead }
 
   var position: ReaderPosition { ReaderPosition(byteOffset: window.offset, line: line, record: record) }
-  var rejectForm: any RejectForm { FixedWidthRejects(skippedLines: skippedLines) }
+  var rejectForm: any RejectForm { FixedWidthRejects(skippedLines: skippedLines, layout: layout, places: places) }
 
   func readRecord(into batch: RecordBatch) throws(ReaderError) -> Bool {
     let before = batch.count

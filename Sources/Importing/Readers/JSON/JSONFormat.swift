@@ -123,6 +123,8 @@ struct JSONRejects: RejectForm {
   let path: [String]
   /// Whether a record is a member of an object, and begins with its key.
   var areMembers = false
+  /// The column of these keys.
+  var keyColumn: Int?
 
   var opening: [UInt8] {
     var text: [UInt8] = []

@@ -70,7 +70,7 @@ final class JSONReader: SequentialReader {
   var bytesTotal: Int64 { cursor.window.bytesTotal }
   var bytesRead: Int64 { cursor.window.bytesRead }
 
-  var rejectForm: any RejectForm { JSONRejects(path: rootPath, areMembers: shape == .members) }
+  var rejectForm: any RejectForm { JSONRejects(path: rootPath, areMembers: shape == .members, keyColumn: keyColumn) }
 
   func readRecord(into batch: RecordBatch) throws(ReaderError) -> Bool {
     guard try nextElement() else { return false }

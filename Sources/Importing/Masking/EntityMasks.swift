@@ -1,0 +1,123 @@
+import ManagedObjects
+
+/// The masks that the model says, for what nested values become: objects of entities, to any depth.
+struct EntityMasks: Sendable {
+  private let keys: MaskKeys
+  private let mappings: NestedMappings
+
+  init(_ mappings: NestedMappings, _ keys: MaskKeys) {
+    self.keys = keys
+    self.mappings = mappings
+  }
+
+  /// Whether the model masks anything of an entity, or of one that its records may have in them.
+  static func areAny(in entity: EntityDescription) -> Bool {
+    var found = false
+    visit(entity) { if $0.userInfo["mask"] != nil { found = true } }
+    return found
+  }
+
+  /// The credentials of those masks.
+  static func credentials(of entity: EntityDescription) -> Set<String> {
+    var names: Set<String> = []
+    visit(entity) { if let name = MaskPlan.modelMask(of: $0)?.credential { names.insert(name) } }
+    return names
+  }
+
+  /// Calls `body` with each attribute that can be reached.
+  private static func visit(_ entity: EntityDescription, _ body: (AttributeDescription) -> Void) {
+    var waiting = [entity]
+    var seen: Set<String> = [entity.name]
+    while let next = waiting.popLast() {
+      for attribute in next.attributes { body(attribute) }
+      for relationship in next.relationships where seen.insert(relationship.destinationEntity.name).inserted {
+        waiting.append(relationship.destinationEntity)
+      }
+    }
+  }
+
+  /// Changes what is masked in a value that becomes objects of an entity, or keys of such objects.
+  /// - Parameter ofKey: the mask of a key alone.
+  func apply(
+    _ work: MaskWork, to value: NestedValue, of entity: EntityDescription, ofKey: CellMask?
+  ) throws -> NestedValue {
+    switch value {
+    case .array(let elements): return .array(try elements.map { try apply(work, to: $0, of: entity, ofKey: ofKey) })
+    case .object:
+      guard Self.areAny(in: entity) else { return value }
+      var value = value
+      let mapping = mappings[entity]
+      for attribute in mapping.attributes {
+        guard let mask = MaskPlan.modelMask(of: attribute.attribute) else { continue }
+        let cell = try CellMask(mask, isText: attribute.attribute.type == .string, keys)
+        for path in attribute.paths { try value.change(at: path[...]) { try work.value($0, by: cell) } }
+      }
+      for relationship in mapping.relationships {
+        let key = try relationship.end.key.flatMap { key in
+          try MaskPlan.modelMask(of: key).map { try CellMask($0, isText: key.type == .string, keys) }
+        }
+        let destination = relationship.relationship.destinationEntity
+        for path in relationship.paths {
+          try value.change(at: path[...]) { try apply(work, to: $0, of: destination, ofKey: key) }
+        }
+      }
+      return value
+    case .null, .yes, .no, .number, .text:
+      guard let ofKey else { return value }
+      return try work.value(value, by: ofKey)
+    }
+  }
+}
+
+/// What is done with masked values: they are masked, or sealed for a reject file.
+enum MaskWork {
+  case mask, seal
+
+  /// A value was sealed by another key.
+  struct Foreign: Error {}
+
+  /// The text in place of a value that has parts, where a text is wanted: it is rejected, and remains so.
+  private static let parts = NestedValue.array([.text(ValueMask.redaction)])
+
+  func value(_ value: NestedValue, by mask: CellMask) throws(Foreign) -> NestedValue {
+    let text: String
+    switch value {
+    case .null: return .null
+    case .yes: text = "true"
+    case .no: text = "false"
+    case .number(let number): text = number
+    case .text(let own): text = own
+    case .array(let elements):
+      // Keys, or what can't be a text.
+      if elements.contains(where: \.isNested) { return Self.parts }
+      var masked: [NestedValue] = []
+      for element in elements { masked.append(try self.value(element, by: mask)) }
+      return .array(masked)
+    case .object: return Self.parts
+    }
+    let bytes = Array(text.utf8)
+    switch self {
+    case .seal: return .text(String(decoding: mask.sealed(bytes), as: UTF8.self))
+    case .mask:
+      switch bytes.withUnsafeBytes({ mask.masked($0) }) {
+      case .text(let bytes): return .text(String(decoding: bytes, as: UTF8.self))
+      case .null: return .null
+      case .foreign: throw Foreign()
+      }
+    }
+  }
+}
+
+extension NestedValue {
+  /// Changes the value at the end of a path of keys, if it is there.
+  mutating func change(at path: ArraySlice<String>, _ body: (NestedValue) throws -> NestedValue) rethrows {
+    guard let key = path.first else {
+      self = try body(self)
+      return
+    }
+    guard case .object(var members) = self, var member = members[key] else { return }
+    try member.change(at: path.dropFirst(), body)
+    members[key] = member
+    self = .object(members)
+  }
+}
