@@ -15,7 +15,8 @@ extension SpoolDirectories {
   /// The names of the files of a set that is kept in `done/`; nil if it is a single file, or isn't there. Blocks.
   package func filesOfDoneSet(_ name: String) throws -> [String]? {
     let done = try handle(.done)
-    guard try done.status(of: FileName(name))?.kind == .directory, let folder = try done.directory(FileName(name)) else {
+    let folderName = FileName(name)
+    guard try done.status(of: folderName)?.kind == .directory, let folder = try done.directory(folderName) else {
       return nil
     }
     var names: [String] = []
