@@ -98,13 +98,12 @@ struct SetTests {
     try #require(mkdir(spool.url("incoming/gtfs/.gtfs-1.gathering"), 0o750) == 0)
     for name in ["stops-1.csv", "trips-1.csv"] { try spool.drop("incoming/gtfs/.gtfs-1.gathering/" + name, "old") }
     try await intake.rescan()
-    try await intake.rescan()
-    // Which of two is meant can't be known.
-    #expect(try spool.names("incoming/gtfs") == ["1.done", "stops-1.csv", "trips-1.csv", "trips-1.csv.2"])
-    try #require(unlink(spool.url("incoming/gtfs/trips-1.csv.2")) == 0)
-    try await intake.rescan()
+    // As if the new one had come before the kill, but that the old one is there to be seen.
     #expect(try spool.text("active/1-gtfs-1/stops-1.csv") == "old")
     #expect(try spool.text("active/1-gtfs-1/trips-1.csv") == "new")
+    #expect(try spool.names("incoming/gtfs") == ["trips-1.csv.2"])
+    #expect(try spool.text("incoming/gtfs/trips-1.csv.2") == "old")
+    #expect(intake.status.sets.map(\.files) == [["trips-1.csv.2"]])
   }
 
   @Test("isn't believed to be complete because of a folder of another user", .enabled(if: geteuid() == 0))
@@ -176,7 +175,7 @@ struct SetTests {
     for name in ["trips-1.csv", "stops-1.csv", "1.done"] { try spool.drop("incoming/gtfs/" + name) }
     let writer = open(spool.url("incoming/gtfs/stops-1.csv"), O_WRONLY)
     try await intake.rescan()
-    #expect(ledger.entries.isEmpty && intake.status.waiting == 1 && ledger.completedScans == 0)
+    #expect(ledger.entries.isEmpty && intake.status.waiting == 1)
     #expect(try spool.names("incoming/gtfs") == ["1.done", "stops-1.csv", "trips-1.csv"])
     close(writer)
     try await intake.rescan()

@@ -167,7 +167,7 @@ struct TicketTests {
   @Test("with a key like no other is answered with all there are")
   func farKey() {
     let text = error("xyzzyxyzzy: 1\n")?.description ?? ""
-    #expect(text.contains("`entity`, `held`, `kind`, `lane`"))
+    #expect(text.contains("`entity`, `files`, `held`, `kind`, `lane`"))
   }
 
   @Test(

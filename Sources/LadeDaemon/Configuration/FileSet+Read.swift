@@ -55,12 +55,14 @@ extension YAMLValue {
   /// A list of patterns, or a mapping of entities to one or several.
   fileprivate func members() -> [FileSet.Member]? {
     var members: [FileSet.Member] = []
+    let problems = reader.reading.problems.count
     if node.isMapping {
       guard let entries = entries(of: "a mapping of entities to patterns") else { return nil }
       for entry in entries { members += entry.value.patterns().map { FileSet.Member($0, entity: entry.name) } }
     } else {
       members = patterns().map { FileSet.Member($0) }
     }
+    if reader.reading.problems.count > problems { return nil }
     if members.isEmpty || members.count > FileSet.mostFiles / 4 {
       wrongType("from 1 to \(FileSet.mostFiles / 4) patterns of files, such as stops-*.csv")
     }
