@@ -62,7 +62,12 @@ package final class FileFormats: Sendable {
   /// The format of a text, as far as its name and its first bytes tell.
   func format(of sample: SourceSample, fileName: String) throws(ReaderError) -> any FileFormat {
     let all = all
-    if let signed = all.first(where: { $0.signatures.contains { sample.text.starts(with: $0) } }) { return signed }
+    // Formats that read the file itself were asked before.
+    let signed = all.first { format in
+      guard case .text = format.access else { return false }
+      return format.signatures.contains { sample.text.starts(with: $0) }
+    }
+    if let signed { return signed }
     let named = format(ofFileName: fileName)
     if let named, named.isSettledByEnding { return named }
     if let found = all.first(where: { $0.recognises(sample, named: named?.name) }) ?? named { return found }

@@ -104,7 +104,7 @@ products = pa.Table.from_pylist(
             "chapters": [{"code": "2", "heading": None}, {"code": "1", "heading": "One"}],
         },
         {"sku": "b", "maker": {"name": "Bolt", "since": None, "seat": None}, "tags": [{"word": "red", "rank": 1}], "chapters": None},
-        {"sku": "c", "maker": None, "tags": [{"word": "blue", "rank": None}], "chapters": []},
+        {"sku": "c", "maker": {"name": "Bolt", "since": None, "seat": None}, "tags": [{"word": "blue", "rank": None}], "chapters": []},
     ]
 )
 write("products.parquet", products, row_group_size=2)

@@ -68,7 +68,7 @@ struct WorkbookWritingTests {
     let folder = try ScratchDirectory()
     let instants = (0..<2_000).map { index -> Int64 in
       let index = Int64(index)
-      return (-2_203_891_200_000 + index * 128_000_000_123) * 1_000
+      return (-2_203_891_200_000 + index * 4_000_000_123) * 1_000
     }
     let column = try #require(Self.columns().last)
     let path = try Self.write(

@@ -1,4 +1,5 @@
 import Foundation
+import Importing
 import ManagedObjects
 import Testing
 
@@ -159,6 +160,8 @@ struct ExportTests {
       (#"{"columns": ["size"]}"#, "size.width"), (#"{"columns": ["labels.items.code"]}"#, "one attribute"),
       (#"{"sort": ["labels"]}"#, "labels"), (#"{"delimiter": "::"}"#, "isn't one character"),
       (#"{"format": "sqlite", "compression": "gzip"}"#, "can't be packed"),
+      (#"{"format": "xlsx", "compression": "zstd"}"#, "a workbook is packed as it is: leave it out"),
+      (#"{"format": "xlsx", "columns": ["code", "labels.name"]}"#, "xlsx has no place"),
     ])
   func refusals(_ options: String, _ words: String) async throws {
     let house = try await Warehouse()
@@ -166,6 +169,33 @@ struct ExportTests {
     let job = try await house.run("export", "Item", options)
     #expect(job.state == .discarded)
     #expect(job.reason?.contains(words) == true, "\(job.reason ?? "")")
+    #expect(try house.files.isEmpty)
+  }
+
+  @Test(
+    "Parquet and Excel have their endings, whatever their compression, and objects of to-many relationships in Parquet")
+  func binaryFiles() async throws {
+    let house = try await warehouse()
+    for options in [
+      #"{"format": "parquet"}"#, #"{"format": "parquet", "compression": "zstd"}"#, #"{"format": "xlsx"}"#,
+      #"{"format": "parquet", "columns": ["name", "items.code", "items.middle"], "file": "makers.parquet"}"#,
+    ] {
+      let job = try await house.run("export", options.contains("makers") ? "Maker" : "Item", options)
+      #expect(job.state == .completed, "\(job.reason ?? "")")
+    }
+    #expect(try house.files == ["Item-1.parquet", "Item-2.parquet", "Item-3.xlsx", "makers.parquet"])
+    let other = try await Warehouse()
+    let back = try await other.take("makers.parquet", from: house, into: "Maker", ImportOptions(mode: .upsert))
+    #expect(back.state == .completed, "\(back.reason ?? "")")
+    #expect(try other.count("Maker") == 1)
+  }
+
+  @Test("a text that no cell has room for fails the export by its column, and leaves no file")
+  func tooLongForExcel() async throws {
+    let house = try await Warehouse()
+    try house.fill(1) { try $1.setValue(.string(String(repeating: "x", count: 32_768)), forKey: "text") }
+    let job = try await house.run("export", "Item", #"{"format": "xlsx"}"#)
+    #expect(job.failureCode == "not_writable" && job.reason?.contains("text can't be written as xlsx") == true)
     #expect(try house.files.isEmpty)
   }
 

@@ -122,9 +122,11 @@ final class ParquetRecords {
       guard try cursors[leaf].isAtValue() else { throw cursors[leaf].malformed("it has fewer values than rows") }
       guard cursors[leaf].repetition == 0 else { throw cursors[leaf].malformed("a record begins inside a list") }
     }
-    if try isNull(column) { return .null }
-    try appendJSON(column)
-    return .nested
+    let isNull = try isNull(column)
+    if !isNull { try appendJSON(column) }
+    // The next page is looked at in any case, as it is to skip a record: the bytes unpacked so far are then the same.
+    for leaf in column.leaves where cursors[leaf].leaf.repetition > 0 { _ = try cursors[leaf].isAtValue() }
+    return isNull ? .null : .nested
   }
 
   /// Whether a part of the record is null, whose place is then passed.

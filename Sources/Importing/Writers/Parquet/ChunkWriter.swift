@@ -1,6 +1,8 @@
 // A column of a row group that is being written. Its values are kept until the group is full: as places in a dictionary as
 // long as that pays, as plain bytes otherwise. Pages end at records, after a mebibyte or 20,000 records.
 
+import Glibc
+
 /// How the values of a column are kept in a file.
 struct WrittenType {
   enum Annotation {
@@ -59,7 +61,6 @@ final class ChunkWriter {
   /// Where pages end: the levels, values and plain bytes before.
   private var ends: [(levels: Int, values: Int, bytes: Int)] = []
   private var levels = 0
-  private var records = 0
   private var pageRecords = 0
   private var pageBytes = 0
 
@@ -111,11 +112,12 @@ final class ChunkWriter {
     withUnsafeBytes(of: UInt8(flag ? 1 : 0)) { noteStatistics($0) }
   }
 
-  /// A record ends.
-  func endRecord() {
-    records += 1
+  /// A record ends. Returns whether a page does, too.
+  func endRecord() -> Bool {
     pageRecords += 1
-    if pageBytes >= Self.pageBytesLimit || pageRecords >= Self.pageRecordsLimit { endPage() }
+    guard pageBytes >= Self.pageBytesLimit || pageRecords >= Self.pageRecordsLimit else { return false }
+    endPage()
+    return true
   }
 
   private func endPage() {
@@ -272,7 +274,7 @@ extension ChunkWriter {
     bits.removeAll(keepingCapacity: true)
     ends.removeAll()
     plain.removeAll()
-    (count, levels, records, pageRecords, pageBytes, nulls) = (0, 0, 0, 0, 0, 0)
+    (count, levels, pageRecords, pageBytes, nulls) = (0, 0, 0, 0, 0)
     (least, greatest, hasUnordered) = (nil, nil, false)
     if type.physical != .boolean { dictionary = ValueDictionary(width: type.width) }
   }
@@ -310,7 +312,8 @@ final class ValueDictionary {
     var slot = Int(truncatingIfNeeded: Self.hash(value)) & mask
     while slots[slot] >= 0 {
       let place = UInt32(slots[slot])
-      if self.value(place).elementsEqual(value) { return place }
+      let known = self.value(place)
+      if known.count == value.count, Self.areEqual(known, value) { return place }
       slot = (slot + 1) & mask
     }
     if encoded.count + value.count > Self.bytesLimit || (seen > Self.trial && count * 2 > seen) { return nil }
@@ -324,6 +327,11 @@ final class ValueDictionary {
     count += 1
     if count * 2 > slots.count { grow() }
     return UInt32(count - 1)
+  }
+
+  private static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    guard let first = a.baseAddress, let second = b.baseAddress, !a.isEmpty else { return true }
+    return memcmp(first, second, a.count) == 0
   }
 
   private func grow() {

@@ -69,10 +69,11 @@ final class ParquetFileWriter {
 
   /// A record ends, whose values were appended to the chunks.
   func endRecord() throws {
-    for chunk in chunks { chunk.endRecord() }
+    var hasEndedPage = false
+    for chunk in chunks where chunk.endRecord() { hasEndedPage = true }
     rowsInGroup += 1
     rows += 1
-    guard rowsInGroup % Self.looks == 0 else { return }
+    guard hasEndedPage || rowsInGroup % Self.looks == 0 else { return }
     if rowsInGroup >= Self.groupRows || chunks.reduce(0, { $0 + $1.held }) >= Self.groupBytes { try endGroup() }
   }
 

@@ -23,7 +23,9 @@ struct PyArrowTests {
   @Test("is read with all values, in every encoding, compression and version of pages")
   func variants() throws {
     let folder = try ScratchDirectory()
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("variants.py")
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let script = tests.appendingPathComponent("Resources/variants.py")
     let run = try ProgramOutput.now(PyArrow.python, ["python3", script.path, folder.url.path])
     #expect(run.status == 0, "\(run.error)")
     let names = run.text.split(separator: "\n").map(String.init)

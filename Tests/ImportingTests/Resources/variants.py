@@ -4,6 +4,7 @@ import datetime as dt
 import decimal
 import json
 import random
+import re
 import sys
 
 import pyarrow as pa
@@ -85,7 +86,8 @@ def plain(value, kind):
     if pa.types.is_date(kind):
         return value.isoformat()
     if pa.types.is_decimal(kind):
-        return float(value)
+        # Unquoted below, with all its digits.
+        return f"@D{value:f}@"
     return value
 
 
@@ -109,7 +111,7 @@ def write(table, **options):
     pq.write_table(table, f"{folder}/{name}", store_schema=False, **options)
     with open(f"{folder}/{name}.json", "w") as file:
         for row in rows(table):
-            file.write(json.dumps(row) + "\n")
+            file.write(re.sub(r'"@D(.*?)@"', r"\1", json.dumps(row)) + "\n")
     print(name)
 
 
