@@ -1,13 +1,26 @@
 import ManagedObjects
 
-/// The masks that the model says, for what nested values become: objects of entities, to any depth.
+/// The masks for what nested values become, objects of entities to any depth: those of the model, and those of the recipe for
+/// objects of the entity that it is about.
 struct EntityMasks: Sendable {
+  private let rules: MappingRules
   private let keys: MaskKeys
   private let mappings: NestedMappings
 
-  init(_ mappings: NestedMappings, _ keys: MaskKeys) {
+  init(_ rules: MappingRules, _ mappings: NestedMappings, _ keys: MaskKeys) {
+    self.rules = rules
     self.keys = keys
     self.mappings = mappings
+  }
+
+  /// Whether anything of an entity is masked, or of one that its records may have in them.
+  func concern(_ entity: EntityDescription) -> Bool {
+    if Self.areAny(in: entity) { return true }
+    return !rules.masks.isEmpty && Self.reachable(from: entity).contains { $0 === rules.entity }
+  }
+
+  private func mask(of attribute: AttributeDescription, in entity: EntityDescription) -> ValueMask? {
+    MaskPlan.modelMask(of: attribute) ?? (entity === rules.entity ? rules.masks[attribute.slot] : nil)
   }
 
   /// Whether the model masks anything of an entity, or of one that its records may have in them.
@@ -26,14 +39,22 @@ struct EntityMasks: Sendable {
 
   /// Calls `body` with each attribute that can be reached.
   private static func visit(_ entity: EntityDescription, _ body: (AttributeDescription) -> Void) {
-    var waiting = [entity]
+    for entity in reachable(from: entity) { for attribute in entity.attributes { body(attribute) } }
+  }
+
+  /// An entity and those that its records may have in them.
+  private static func reachable(from entity: EntityDescription) -> [EntityDescription] {
+    var found = [entity]
     var seen: Set<String> = [entity.name]
-    while let next = waiting.popLast() {
-      for attribute in next.attributes { body(attribute) }
-      for relationship in next.relationships where seen.insert(relationship.destinationEntity.name).inserted {
-        waiting.append(relationship.destinationEntity)
+    var next = 0
+    while next < found.count {
+      for relationship in found[next].relationships
+      where seen.insert(relationship.destinationEntity.name).inserted {
+        found.append(relationship.destinationEntity)
       }
+      next += 1
     }
+    return found
   }
 
   /// Changes what is masked in a value that becomes objects of an entity, or keys of such objects.
@@ -44,17 +65,18 @@ struct EntityMasks: Sendable {
     switch value {
     case .array(let elements): return .array(try elements.map { try apply(work, to: $0, of: entity, ofKey: ofKey) })
     case .object:
-      guard Self.areAny(in: entity) else { return value }
+      guard concern(entity) else { return value }
       var value = value
       let mapping = mappings[entity]
       for attribute in mapping.attributes {
-        guard let mask = MaskPlan.modelMask(of: attribute.attribute) else { continue }
+        guard let mask = mask(of: attribute.attribute, in: entity) else { continue }
         let cell = try CellMask(mask, isText: attribute.attribute.type == .string, keys)
         for path in attribute.paths { try value.change(at: path[...]) { try work.value($0, by: cell) } }
       }
       for relationship in mapping.relationships {
+        let ofRecipe = entity === rules.entity ? rules.masks[relationship.relationship.slot] : nil
         let key = try relationship.end.key.flatMap { key in
-          try MaskPlan.modelMask(of: key).map { try CellMask($0, isText: key.type == .string, keys) }
+          try (MaskPlan.modelMask(of: key) ?? ofRecipe).map { try CellMask($0, isText: key.type == .string, keys) }
         }
         let destination = relationship.relationship.destinationEntity
         for path in relationship.paths {

@@ -23,7 +23,7 @@ struct RecordMasking: Sendable {
   init?(_ mapping: RecordMapping, taken: Set<Int>, _ keys: MaskKeys) throws(MaskingError) {
     let rules = mapping.rules
     var found: [Int: Column] = [:]
-    let entities = EntityMasks(mapping.nestedMappings, keys)
+    let entities = EntityMasks(rules, mapping.nestedMappings, keys)
 
     func add(_ mask: CellMask, to column: Int) { found[column, default: Column(column: column)].mask = mask }
 
@@ -57,7 +57,7 @@ struct RecordMasking: Sendable {
     }
     for nested in mapping.nesting {
       let entity = nested.end.relationship.destinationEntity
-      guard EntityMasks.areAny(in: entity) else { continue }
+      guard entities.concern(entity) else { continue }
       found[nested.column, default: Column(column: nested.column)].entity = entity
     }
     if found.isEmpty, !rules.isMasking { return nil }

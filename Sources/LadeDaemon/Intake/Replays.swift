@@ -49,7 +49,7 @@ struct Replays: Sendable {
     for (place, number) in numbers.enumerated() {
       let job = try await queue.job(number)
       if made.isNew, place < result.files.count { result.files[place].replay = number }
-      if !made.isNew { result.files.append(ReplayFile(job)) }
+      if !made.isNew { result.files.append(ReplayFile(job, among: found.map(\.job))) }
       try await bring(job)
     }
     return result
@@ -134,9 +134,11 @@ extension Job {
 
 extension ReplayFile {
   /// The file of a replay's own job.
-  fileprivate init(_ job: Job) {
-    var original = job.id
-    if case .replay(_, let file)? = job.origin { original = SpoolDirectories.job(ofActiveName: file) ?? original }
-    self.init(job: original, source: job.source ?? "", submittedAt: job.submittedAt, replay: job.id)
+  /// - Parameter originals: the jobs that imported the files before, as far as they are known.
+  fileprivate init(_ job: Job, among originals: [Job]) {
+    var number = job.id
+    if case .replay(_, let file)? = job.origin { number = SpoolDirectories.job(ofActiveName: file) ?? number }
+    let submittedAt = originals.first { $0.id == number }?.submittedAt ?? job.submittedAt
+    self.init(job: number, source: job.source ?? "", submittedAt: submittedAt, replay: job.id)
   }
 }

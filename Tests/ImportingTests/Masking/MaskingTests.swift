@@ -78,9 +78,12 @@ struct MaskingTests {
       ),
       (
         "a.ndjson",
-        "{\"number\":1,\"email\":\"lost@secret.example\"\n[\"lost@secret.example\"]\n{\"number\":\"\u{0}lost@secret.example\"}\n"
+        "{\"number\":1,\"email\":\"lost@secret.example\"\n[\"lost@secret.example\"]\n"
       ),
-      ("a.json", "[{\"number\":1,\"email\":\"\\ud800lost@secret.example\"},[\"lost@secret.example\"]]"),
+      (
+        "a.json",
+        "[{\"number\":1,\"email\":\"\\ud800lost@secret.example\"},{\"number\":2,\"email\":\"\\udc00lost@secret.example\"}]"
+      ),
     ])
   func unreadable(name: String, text: String) throws {
     let room = try MaskRoom()
@@ -113,7 +116,9 @@ struct MaskingTests {
   @Test("are in no column of the reject file that nothing takes, nor in messages about columns")
   func unknownColumns() throws {
     let room = try MaskRoom()
-    let end = try run(room, "number,E-Mail,age\n1,ada@secret.example,old\n2,grace@secret.example,3\n")
+    let end = try room.room.run(
+      "number,E-Mail,age\n1,ada@secret.example,old\n2,grace@secret.example,3\n", into: "Client", mode: .insert,
+      rules: MaskRoom.rules)
     #expect(end.tally == "1i 0u 0= 1r 0?")
     #expect(room.room.rejects()?.contains(",1,****,old\n") == true)
     #expect(end.notes.contains("ignored column(s) that Client doesn't have: ****"))
@@ -169,7 +174,7 @@ struct MaskingTests {
     #expect(end.tally == "1i 0u 0= 1r 0?", "\(room.room.rejects() ?? "")")
     #expect(try room.room.rows("pan", "label", of: "Card") == ["****4567|a", "****6543|"])
     let rejects = try #require(room.room.rejects())
-    for text in ["Hopper", "491701234567", "491709876543"] { #expect(!rejects.contains(text)) }
+    for text in ["Hopper", "grace@secret.example", "491701234567", "491709876543"] { #expect(!rejects.contains(text)) }
     #expect(rejects.contains(#""name":"****""#) && rejects.contains("****4567"))
   }
 

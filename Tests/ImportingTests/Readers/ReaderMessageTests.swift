@@ -45,6 +45,10 @@ struct ReaderMessageTests {
       "the record is longer than the limit of 9 bytes; only its beginning was kept"
     ),
     (
+      .maskedOtherwise(column: "a"), "masked_otherwise",
+      "the value of “a” was masked with another credential than the one that there is now; take the record from its source"
+    ),
+    (
       .unreadableFile(reason: "no"), "unreadable_file",
       "no; put the store's folder _EXTERNAL_DATA beside it, as the app has it"
     ),

@@ -103,7 +103,7 @@ struct MaskingTests {
 
   @Test("stay in the file of a failed job where the recipe keeps it, and it can be tried again")
   func keepFailed() async throws {
-    let (folder, environment) = try Self.make(Self.recipe + "\n      keep_failed: true")
+    let (folder, environment) = try Self.make(Self.recipe + "\n    keep_failed: true")
     let daemon = try folder.launch(environment)
     try await daemon.ready()
     let job = try await folder.imported("number,name\nx,ada-secret\n", as: "bad.csv", into: "members")
