@@ -1,19 +1,22 @@
 /// What the daemon made a job from, where one origin makes one job only.
 ///
 /// The origin of a spool entry counts until the entry has arrived, that is, until its removal from `incoming/` is durable,
-/// which may be after its job has run. An entry with the same identity that appears later is a new one. The origin of a
-/// schedule's elapse counts for ever.
+/// which may be after its job has run. An entry with the same identity that appears later is a new one. The origins of a
+/// schedule's elapse and of a retry count for ever.
 public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
   /// An entry of the spool, by its identity.
   case spool(String)
   /// One elapse of a schedule. The text of the time never changes.
   case schedule(name: String, time: String)
+  /// One retry of the rejects of a job. The request tells it from other retries of the same rejects.
+  case rejects(of: Int64, request: String)
 
-  /// The stored form: `spool:IDENTITY` or `schedule:NAME:TIME`.
+  /// The stored form: `spool:IDENTITY`, `schedule:NAME:TIME` or `rejects:JOB:REQUEST`.
   public var rawValue: String {
     switch self {
     case .spool(let identity): "spool:\(identity)"
     case .schedule(let name, let time): "schedule:\(name):\(time)"
+    case .rejects(let job, let request): "rejects:\(job):\(request)"
     }
   }
 
@@ -28,6 +31,10 @@ public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
       let rest = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard rest.count == 2 else { return nil }
       self = .schedule(name: rest[0], time: rest[1])
+    case "rejects":
+      let rest = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard rest.count == 2, let job = Int64(rest[0]) else { return nil }
+      self = .rejects(of: job, request: rest[1])
     default: return nil
     }
   }
@@ -36,7 +43,12 @@ public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
   package var endsWithArrival: Bool {
     switch self {
     case .spool: true
-    case .schedule: false
+    case .schedule, .rejects: false
     }
+  }
+
+  /// The job whose rejects are retried.
+  package var retriedJob: Int64? {
+    if case .rejects(let job, _) = self { job } else { nil }
   }
 }

@@ -25,6 +25,8 @@ final class ImportRoom {
   var isSourceKept = false
   /// What a test has to say of an import's options beside the rest.
   var adjust: (inout ImportOptions) -> Void = { _ in }
+  /// What the next imports resolve.
+  var retry: RejectRetry?
   /// Whether an import is to stop within a record.
   var shouldStopWithinRecord: @Sendable () -> Bool = { false }
 
@@ -92,6 +94,7 @@ final class ImportRoom {
       job: job, source: source, name: name, entity: entity, options: options,
       rejects: rejects ?? rejectsFile(job))
     request.shouldStopWithinRecord = shouldStopWithinRecord
+    request.retry = retry
     var asked = 0
     return try Importer(coordinator: coordinator, request: request, largeLoad: largeLoad).run(
       in: context,
