@@ -93,14 +93,15 @@ package struct RejectExtract {
 
   private func extract(_ file: URL, from number: inout Int64, to target: URL, _ numbers: URL) throws -> Int64 {
     let reader = try RejectFileReader(file, rejects.options)
-    let output = try RejectFile(path: target.path, form: reader.form, isMarked: isMarked, length: 0)
+    let output = try RejectFile(path: target.path, form: reader.writingForm, isMarked: isMarked, length: 0)
     let list = try FileSink(numbers)
     var taken: Int64 = 0
     while let entries = try reader.next(1_000) {
       let known = try resolvers(number + 1...number + Int64(entries.count))
       for entry in entries {
         number += 1
-        guard let record = try self.record(number, entry, known[number], reader.form, file.lastPathComponent) else {
+        guard let record = try self.record(number, entry, known[number], reader.writingForm, file.lastPathComponent)
+        else {
           continue
         }
         output.append([

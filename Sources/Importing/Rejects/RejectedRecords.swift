@@ -174,7 +174,7 @@ final class RejectFileReader {
     func cell(_ column: String) -> Range<Int>? { cells[column] }
   }
 
-  let form: any RejectForm
+  private let form: any RejectForm
   private let url: URL
   private let source: ImportSource
   private let reader: any RecordReader
@@ -193,6 +193,12 @@ final class RejectFileReader {
     ).reader
     form = reader.rejectForm
     marks = try RejectMarks(source.descriptor)
+  }
+
+  /// How entries are written again, with other reasons.
+  var writingForm: any RejectForm {
+    if let tabular = form as? TabularRejects { return tabular.ofOwnRecords }
+    return form
   }
 
   /// The columns of the source.

@@ -97,10 +97,6 @@ struct SpoolBridge: SpoolDelegate {
 
   /// Forgets how far a job had come in its store, and puts its file away.
   func finished(_ job: Job) async throws {
-    if job.origin?.retriedJob != nil {
-      let rejects = current.now.configuration.rejects
-      try await directories.onQueue { try RejectRetryFiles(job: job.id, rejects: rejects).remove() }
-    }
     let outcome: SpoolOutcome
     switch job.state {
     case .completed: outcome = .done
@@ -108,6 +104,10 @@ struct SpoolBridge: SpoolDelegate {
     case .scheduled, .available, .running, .retryable: return
     }
     // Before the file is put away: while it is in active/, a start after a kill calls this again.
+    if job.origin?.retriedJob != nil {
+      let rejects = current.now.configuration.rejects
+      try await directories.onQueue { try RejectRetryFiles(job: job.id, rejects: rejects).remove() }
+    }
     if JobCheckpoint.kinds.contains(job.kind), let store = job.store, let coordinator = plan.stores[store]?.coordinator
     {
       do {

@@ -10,12 +10,12 @@ struct RejectRetryTests {
   private static let bad = 7
   /// Twelve people; of seven the age is a word that a later recipe knows. Two of those have each other as bosses.
   private static let people =
-    "code,name,age,boss\n"
+    "code,name,age,boss,grade,nick\n"
     + (1...12).map { number in
       let isBad = number % 2 == 0 || number == 5
       let boss = number == 4 ? "p8" : number == 8 ? "p4" : ""
       return
-        "p\(number),\(number == 6 ? "\"Fay, \"\"F\"\"\"" : "N\(number)"),\(isBad ? "old" : "\(20 + number)"),\(boss)\n"
+        "p\(number),\(number == 6 ? "\"Fay, \"\"F\"\"\"" : "N\(number)"),\(isBad ? "old" : "\(20 + number)"),\(boss),3,\n"
     }.joined()
 
   private static var options: ImportOptions {
@@ -82,7 +82,7 @@ struct RejectRetryTests {
   @Test("leaves those open that are rejected again, and says their numbers in place of lines")
   func rejectedAgain() throws {
     let room = try room(
-      .sqlite, corrections: [.init(number: 3, record: Array("p5,N5,33,".utf8)), .init(number: 6, record: nil)])
+      .sqlite, corrections: [.init(number: 3, record: Array("p5,N5,33,,3,".utf8)), .init(number: 6, record: nil)])
     let end = try retry(room, rules: [:])
     #expect(end.progress.counts.inserted == 1 && end.progress.counts.rejected == 1)
     #expect(try resolved(room) == [3: 2])
@@ -173,7 +173,7 @@ struct RejectRetryTests {
 
   @Test(
     "refuses a correction that isn't one record",
-    arguments: ["p2,N2,1,\np3,N3,2,", "p2,\"N2,1,", "", "p2,\"N\"2,1,"])
+    arguments: ["p2,N2,1,,3,\np3,N3,2,,3,", "p2,\"N2,1,,3,", "", "p2,\"N\"2,1,,3,"])
   func notOneRecord(_ text: String) throws {
     #expect(throws: RejectRetryError.self) {
       let room = try room(.memory, corrections: [.init(number: 1, record: Array(text.utf8))])
@@ -202,7 +202,7 @@ struct RejectRetryTests {
     let room = try room(.memory)
     let records = RejectedRecords(room.rejectsFile("1"), options: Self.options, entity: nil)
     let reject = try records.record(4, of: 7)
-    #expect(String(decoding: reject.record, as: UTF8.self) == "p6,\"Fay, \"\"F\"\"\",old,")
+    #expect(String(decoding: reject.record, as: UTF8.self) == "p6,\"Fay, \"\"F\"\"\",old,,3,")
     #expect(reject.line == 7 && reject.column == "age" && reject.code == "not_an_integer" && reject.isWhole)
     #expect(reject.cell.map { String(decoding: reject.record[$0], as: UTF8.self) } == "old")
     #expect(throws: RejectRetryError.noSuchReject(8, count: 7)) { try records.record(8, of: 7) }

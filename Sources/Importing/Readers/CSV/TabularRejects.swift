@@ -26,12 +26,19 @@ struct TabularRejects: RejectForm {
   private let dialect: Dialect
   private let columns: [String]
   /// Whether the source was a reject file itself, whose records begin with their earlier reasons.
-  private let hasReasons: Bool
+  private var hasReasons: Bool
 
   init(dialect: Dialect, columns: [String]) {
     self.dialect = dialect
     hasReasons = columns.starts(with: RejectReason.columns)
     self.columns = hasReasons ? columns : RejectReason.columns + columns
+  }
+
+  /// The same form, for records that have lost their earlier reasons.
+  var ofOwnRecords: TabularRejects {
+    var form = self
+    form.hasReasons = false
+    return form
   }
 
   /// The header line.
