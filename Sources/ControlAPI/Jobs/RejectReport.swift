@@ -2,6 +2,10 @@
 package struct RejectReport: Codable, Sendable, Hashable {
   /// One rejected record.
   package struct Example: Codable, Sendable, Hashable {
+    /// Its number in the job, from 1.
+    package var number: Int64
+    /// The job that has resolved it; nil while it is open.
+    package var resolvedBy: Int64?
     /// The line in the source, from 1; of a source without lines, the record's number.
     package var line: Int64
     /// The reason in words.
@@ -9,13 +13,18 @@ package struct RejectReport: Codable, Sendable, Hashable {
     /// The beginning of the record as it stands in the reject file.
     package var record: String
 
-    package init(line: Int64, message: String, record: String) {
+    package init(number: Int64 = 0, line: Int64, message: String, record: String) {
+      self.number = number
       self.line = line
       self.message = message
       self.record = record
     }
 
-    package enum CodingKeys: String, CodingKey, CaseIterable { case line, message, record }
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+      case number
+      case resolvedBy = "resolved_by"
+      case line, message, record
+    }
   }
 
   /// The records that were rejected for one reason in one column.
@@ -38,8 +47,25 @@ package struct RejectReport: Codable, Sendable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case code, column, count, examples }
   }
 
+  /// A job that has resolved some of them.
+  package struct Resolver: Codable, Sendable, Hashable {
+    package var job: Int64
+    package var count: Int64
+
+    package init(job: Int64, count: Int64) {
+      self.job = job
+      self.count = count
+    }
+
+    package enum CodingKeys: String, CodingKey, CaseIterable { case job, count }
+  }
+
   /// The job.
   package var job: Int64
+  /// How many of the records no retry has resolved.
+  package var open: Int64 = 0
+  /// The jobs that have resolved the others, oldest first.
+  package var resolved: [Resolver] = []
   /// The path of the reject file, which can be corrected and imported; nil when the job has rejected nothing.
   package var file: String?
   /// Whether it is a folder with a file for each of a feed's.
@@ -57,6 +83,7 @@ package struct RejectReport: Codable, Sendable, Hashable {
     self.file = file
     self.isFolder = isFolder
     self.count = count
+    open = count
     self.groups = groups
     self.others = others
   }
@@ -64,6 +91,6 @@ package struct RejectReport: Codable, Sendable, Hashable {
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case job, file
     case isFolder = "is_folder"
-    case count, groups, others
+    case count, open, resolved, groups, others
   }
 }

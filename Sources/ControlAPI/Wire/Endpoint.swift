@@ -32,6 +32,14 @@ package enum Endpoint: Sendable, Hashable {
   case jobPriority(Int64)
   /// Why a job rejected records.
   case rejects(Int64)
+  /// One rejected record.
+  case reject(Int64, number: Int64)
+  /// The rejected records that no retry has resolved.
+  case openRejects(Int64)
+  /// Imports corrected records without writing.
+  case checkRejects(Int64)
+  /// Makes a job that imports rejected records again.
+  case retryRejects(Int64)
   /// One job's changes, as server-sent events.
   case jobEvents(Int64)
   /// Every job's changes, as server-sent events.
@@ -94,6 +102,10 @@ package enum Endpoint: Sendable, Hashable {
     case .releaseJob(let id): "/v1/jobs/\(shown(id))/release"
     case .jobPriority(let id): "/v1/jobs/\(shown(id))/priority"
     case .rejects(let id): "/v1/jobs/\(shown(id))/rejects"
+    case .reject(let id, let number): "/v1/jobs/\(shown(id))/rejects/\(name("number", String(number)))"
+    case .openRejects(let id): "/v1/jobs/\(shown(id))/rejects/open"
+    case .checkRejects(let id): "/v1/jobs/\(shown(id))/rejects/check"
+    case .retryRejects(let id): "/v1/jobs/\(shown(id))/rejects/retry"
     case .jobEvents(let id): "/v1/jobs/\(shown(id))/events"
     case .allJobEvents: "/v1/jobs/events"
     case .batches: "/v1/batches"

@@ -37,6 +37,16 @@ package protocol ControlBackend: Sendable {
   /// Why a job rejected records; of one that goes on, so far.
   /// - Throws: ``ControlError/noSuchJob(_:)``.
   func rejects(_ id: Int64) async throws -> RejectReport
+  /// One rejected record of a job that has ended.
+  /// - Throws: ``ControlError/noSuchReject(_:of:)``.
+  func reject(_ number: Int64, of id: Int64) async throws -> Reject
+  /// Rejected records that no retry has resolved.
+  func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage
+  /// Says what would be rejected again, without writing.
+  func checkRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> RejectCheck
+  /// Makes a job, durably, that imports rejected records again.
+  /// - Throws: ``ControlError/conflict(reason:hint:)`` while another retry of them goes on.
+  func retryRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> Job
   /// Makes a job, durably, before it returns. Whether the peer may read the source is for the backend to decide.
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job
   /// Makes a job as ``submit(_:by:)-(JobSubmission,Peer)`` does, where that takes nothing but the queue's transaction. It must not block.

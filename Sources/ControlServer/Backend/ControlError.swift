@@ -5,6 +5,7 @@ import LadeTypes
 package enum ControlError: Error, Sendable, Hashable {
   case noSuchJob(Int64)
   case noSuchBatch(Int64)
+  case noSuchReject(Int64, of: Int64)
   case noSuchLane(String, known: [String])
   case noSuchStore(String, known: [String])
   case noSuchEntity(String, known: [String])
@@ -40,6 +41,10 @@ package enum ControlError: Error, Sendable, Hashable {
       Problem(
         status: 404, code: "no_such_batch", title: "No such batch", detail: "There is no batch \(id).",
         hint: "A batch is removed with the last of its jobs.")
+    case .noSuchReject(let number, let job):
+      Problem(
+        status: 404, code: "no_such_reject", title: "No such reject", detail: "Job \(job) has no reject \(number).",
+        hint: "'ladectl rejects \(job)' shows the rejects.")
     case .noSuchLane(let name, let known):
       missing("lane", name, known)
     case .noSuchStore(let name, let known):

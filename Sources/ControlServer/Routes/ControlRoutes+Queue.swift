@@ -13,11 +13,6 @@ extension ControlRoutes {
     return try .json(await backend.job(context.number()))
   }
 
-  func rejects(_ request: Request, _ context: ControlContext) async throws -> Response {
-    try request.refuseQuery()
-    return try .json(await backend.rejects(context.number()))
-  }
-
   func submit(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     let submission = try await request.decoded(as: JobSubmission.self, on: context.executor)

@@ -57,6 +57,10 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
         try await change(request, context, backend.release)
       },
       ControlRoute(.get, .rejects(0)) { request, context in try await rejects(request, context) },
+      ControlRoute(.get, .openRejects(0)) { request, context in try await openRejects(request, context) },
+      ControlRoute(.get, .reject(0, number: 0)) { request, context in try await reject(request, context) },
+      ControlRoute(.post, .checkRejects(0)) { request, context in try await checkRejects(request, context) },
+      ControlRoute(.post, .retryRejects(0)) { request, context in try await retryRejects(request, context) },
       ControlRoute(.get, .jobEvents(0)) { request, context in try await events(request, context) },
     ]
   }

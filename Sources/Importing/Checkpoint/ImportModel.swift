@@ -12,9 +12,11 @@ public enum ImportModel {
   package static let seenEntity = "lade_seen"
   /// Imported files, for recipes that don't import the same file twice.
   package static let importedEntity = "lade_imported"
+  /// The rejected records of jobs that retries have resolved.
+  package static let resolvedEntity = "lade_resolved"
   /// All of these. They are no user data.
   package static let entities: Set<String> = [
-    checkpointEntity, referenceEntity, asideEntity, seenEntity, importedEntity,
+    checkpointEntity, referenceEntity, asideEntity, seenEntity, importedEntity, resolvedEntity,
   ]
 
   /// The model of these entities, to be merged with that of the data.
@@ -50,6 +52,14 @@ public enum ImportModel {
           AttributeDefinition($0, .string, isOptional: false)
         } + [AttributeDefinition("time", .date, isOptional: false)],
         indexes: [FetchIndexDefinition("byDigest", elements: [.init(property: "digest")])]),
+      EntityDefinition(
+        resolvedEntity,
+        attributes: [
+          AttributeDefinition("job", .string, isOptional: false),
+          AttributeDefinition("number", .integer64, isOptional: false),
+          AttributeDefinition("by", .integer64, isOptional: false),
+        ],
+        uniquenessConstraints: [["job", "number"]]),
       EntityDefinition(
         asideEntity,
         attributes: [

@@ -218,6 +218,14 @@ final class FeedImport {
     }
     // In a dry run too, each member must leave the store as it would be for the next one. The feed is rolled back.
     member.options.isDryRun = false
+    if let retry = request.retry, let name = step.member?.name {
+      member.retry = retry.part(of: name)
+      if retry.isOfCoreData {
+        member.options.mapping.properties.merge(
+          CoreDataSelects.rules(ofRejectsOf: step.entity, member.options.mapping)
+        ) { $1 }
+      }
+    }
     member.options.atomicity = request.options.isWhole ? .file : .batch
     return member
   }

@@ -40,6 +40,8 @@ package enum MappingError: Error, Sendable, Equatable {
   case tooLargeShareRejected(count: Int64, records: Int64, share: Double, first: String)
   /// Records were rejected, and none was taken in.
   case nothingImported(records: Int64, rejected: Int64, first: String)
+  /// A retry has a record that another has resolved.
+  case rejectResolved(number: Int64, by: Int64)
   case fileFailed(path: String, operation: String, reason: String)
   /// The disk is full.
   case diskFull(path: String, operation: String)
@@ -120,6 +122,9 @@ extension MappingError: CustomStringConvertible {
       return
         "none of the file's records was imported: \(count). The first: \(first.isEmpty ? "see the reject file" : first). "
         + "With reject_share: 100% such a file is accepted"
+    case .rejectResolved(let number, let job):
+      return
+        "job \(job) has resolved reject \(number) already, and nothing resolves it twice: retry those that are open"
     case .fileFailed(let path, let operation, let reason): return "can't \(operation) \(path): \(reason)"
     case .diskFull(let path, let operation):
       return "can't \(operation) \(path): its disk is full. Free some space; the job is tried again"

@@ -44,6 +44,13 @@ package struct Rejection: Sendable {
       record: record, line: line, column: column, code: code, message: message, raw: raw,
       isSelfContained: isSelfContained)
   }
+
+  /// The same rejection, with another place in the source.
+  func with(line: Int64) -> Rejection {
+    Rejection(
+      record: record, line: line, column: column, code: code, message: message, raw: raw,
+      isSelfContained: isSelfContained)
+  }
 }
 
 extension RecordBatch {

@@ -4,6 +4,8 @@ package import Foundation
 package struct RejectSummary: Codable, Sendable, Hashable {
   /// One rejected record.
   package struct Example: Codable, Sendable, Hashable {
+    /// The reject's number in its job.
+    package var number: Int64
     /// The line in the source, from 1; in a source without lines, the record's number.
     package var line: Int64
     /// The reason in words.
@@ -89,6 +91,7 @@ package struct RejectSummary: Codable, Sendable, Hashable {
 
   /// Adds the summary of one file of several.
   private mutating func add(_ part: RejectSummary, of name: String, _ examples: Int) {
+    let before = count
     count += part.count
     others += part.others
     for group in part.groups {
@@ -99,6 +102,7 @@ package struct RejectSummary: Codable, Sendable, Hashable {
       groups[place].count += group.count
       for var example in group.examples.prefix(examples - groups[place].examples.count) {
         example.message = "\(name): \(example.message)"
+        example.number += before
         groups[place].examples.append(example)
       }
     }
@@ -120,28 +124,45 @@ package struct RejectSummary: Codable, Sendable, Hashable {
     var column: String
     var code: String
     var message: String
+    /// The record's text, where that couldn't be a record of the file.
+    var record: String?
   }
 
   private mutating func addRecords(of reader: any RecordReader, _ examples: Int) throws {
     let batch = RecordBatch()
     while try reader.read(into: batch, limit: 1_000) {
-      let columns = RejectReason.columns.compactMap { batch.columns.firstIndex(of: $0) }
-      let member = batch.columns.firstIndex(of: RejectReason.member)
+      let columns = ReasonColumns(batch)
       for record in 0..<batch.count {
-        let cells = columns.map { batch.string(batch.cell(record, $0)) }
-        var reason: Reason?
-        if cells.count == RejectReason.columns.count {
-          reason = Reason(line: Int64(cells[0]) ?? 0, column: cells[1], code: cells[2], message: cells[3])
-        } else if let member, batch.cell(record, member).kind == .nested {
-          reason = Self.reason(batch.string(batch.cell(record, member)))
-        }
         // A record added to the file by hand has no reason, and isn't counted.
-        if let reason { batch.withRawBytes(of: record) { add(reason, $0, examples) } }
+        if let reason = columns.reason(record, in: batch) {
+          batch.withRawBytes(of: record) { add(reason, $0, examples) }
+        }
       }
     }
   }
 
-  private static func reason(_ json: String) -> Reason? {
+  /// Where the records of a batch have their reasons.
+  struct ReasonColumns {
+    private let columns: [Int]
+    private let member: Int?
+
+    init(_ batch: RecordBatch) {
+      columns = RejectReason.columns.compactMap { batch.columns.firstIndex(of: $0) }
+      member = batch.columns.firstIndex(of: RejectReason.member)
+    }
+
+    /// Why a record was rejected; nil if it doesn't say.
+    func reason(_ record: Int, in batch: RecordBatch) -> Reason? {
+      if columns.count == RejectReason.columns.count {
+        let cells = columns.map { batch.string(batch.cell(record, $0)) }
+        return Reason(line: Int64(cells[0]) ?? 0, column: cells[1], code: cells[2], message: cells[3])
+      }
+      guard let member, batch.cell(record, member).kind == .nested else { return nil }
+      return RejectSummary.reason(batch.string(batch.cell(record, member)))
+    }
+  }
+
+  fileprivate static func reason(_ json: String) -> Reason? {
     do {
       return try JSONDecoder().decode(Reason.self, from: Data(json.utf8))
     } catch {
@@ -161,7 +182,8 @@ package struct RejectSummary: Codable, Sendable, Hashable {
     let shown = String(decoding: record.prefix(Self.shownBytes), as: UTF8.self)
     groups[place].examples.append(
       Example(
-        line: reason.line, message: reason.message, record: shown + (record.count > Self.shownBytes ? "…" : "")))
+        number: count, line: reason.line, message: reason.message,
+        record: shown + (record.count > Self.shownBytes ? "…" : "")))
   }
 }
 
@@ -198,7 +220,7 @@ enum MarkedRejects {
     if let reason = waiting { body(reason, UnsafeRawBufferPointer(start: nil, count: 0)) }
   }
 
-  private static func reason(in line: String) -> RejectSummary.Reason? {
+  static func reason(in line: String) -> RejectSummary.Reason? {
     guard let space = line.firstIndex(of: " ") else { return nil }
     let values = RejectReason.attributes(of: String(line[space...]))
     guard let line = values["line"].flatMap({ Int64($0) }), let code = values["code"] else { return nil }
@@ -206,7 +228,7 @@ enum MarkedRejects {
   }
 
   /// Lends the next line, or the beginning of a long one, and consumes it; false at the end.
-  private static func eachLine(
+  static func eachLine(
     in window: SourceWindow, _ body: (UnsafeBufferPointer<UInt8>) -> Void
   ) throws(ReaderError) -> Bool {
     var length = window.bytes.firstIndex(of: CSVDialect.lineFeed)

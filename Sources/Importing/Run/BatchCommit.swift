@@ -32,12 +32,18 @@ final class BatchCommit {
   private let context: ManagedObjectContext
   private let job: String
   private let rejects: RejectFile
+  /// What is noted with the rows, if the records are the rejects of another job.
+  private let resolution: RejectResolution?
   /// The checkpoint of the last save.
   private(set) var checkpoint: ImportCheckpoint
   /// The message of the first rejection, for the error when there are too many.
   private(set) var firstRejection = ""
 
-  init(_ context: ManagedObjectContext, job: String, _ rejects: RejectFile, from checkpoint: ImportCheckpoint) {
+  init(
+    _ context: ManagedObjectContext, job: String, _ rejects: RejectFile, from checkpoint: ImportCheckpoint,
+    _ resolution: RejectResolution? = nil
+  ) {
+    self.resolution = resolution
     self.context = context
     self.job = job
     self.rejects = rejects
@@ -49,11 +55,15 @@ final class BatchCommit {
 
   /// Saves the context's changes with the checkpoint that counts them, after the rejects are on disk.
   ///
-  /// - Parameter object: the one that holds the checkpoint.
+  /// - Parameters:
+  ///   - object: the one that holds the checkpoint.
+  ///   - waiting: the records that are neither applied nor rejected yet.
   func save(
-    _ batch: ConvertedBatch, rejecting rejections: [Rejection], _ tally: Tally, in object: ManagedObject
+    _ batch: ConvertedBatch, rejecting rejections: [Rejection], _ tally: Tally, in object: ManagedObject,
+    leaving waiting: Set<Int> = []
   ) throws {
-    let rejections = rejections.sorted { $0.record < $1.record }
+    var rejections = rejections.sorted { $0.record < $1.record }
+    if let resolution { rejections = try resolution.numbered(rejections, of: batch) }
     // Removes what a failed attempt wrote.
     try rejects.truncate(to: checkpoint.rejectsLength)
     rejects.append(rejections)
@@ -72,7 +82,11 @@ final class BatchCommit {
     next.unidentified += tally.unidentified
     if !tally.created.isEmpty { next.counts.created.merge(tally.created, uniquingKeysWith: +) }
     try next.write(to: object)
-    try context.saveValidated()
+    if let resolution {
+      try resolution.save(batch, without: Set(rejections.map(\.record)).union(waiting), in: context)
+    } else {
+      try context.saveValidated()
+    }
     checkpoint = next
     if firstRejection.isEmpty, let first = rejections.first {
       firstRejection = "line \(first.line): \(first.message)"

@@ -17,10 +17,13 @@ final class BatchWriter {
   var checkpoint: ImportCheckpoint { commit.checkpoint }
   var firstRejection: String { commit.firstRejection }
 
-  init(_ target: BatchTarget, _ rejects: RejectFile, from checkpoint: ImportCheckpoint, known: KnownFile?) {
+  init(
+    _ target: BatchTarget, _ rejects: RejectFile, from checkpoint: ImportCheckpoint, known: KnownFile?,
+    _ resolution: RejectResolution? = nil
+  ) {
     self.target = target
     self.known = known
-    commit = BatchCommit(target.context, job: target.job, rejects, from: checkpoint)
+    commit = BatchCommit(target.context, job: target.job, rejects, from: checkpoint, resolution)
     inserter = BatchInserter(target, commit)
     comparison = BatchComparison(target, commit)
   }
@@ -54,7 +57,9 @@ final class BatchWriter {
       if phase != .reading, refused.isEmpty, applier.isIdle { return false }
       let tally = try target.absent?.seen.mark(applier) ?? applier.tally
       do {
-        try commit.save(batch, rejecting: batch.rejections + refused.values + applier.rejections, tally, in: record)
+        try commit.save(
+          batch, rejecting: batch.rejections + refused.values + applier.rejections, tally, in: record,
+          leaving: applier.waitingRecords)
         target.backlog.noteSaved(references: applier.leavesReferences, records: applier.defersRecords)
         if applier.changesTargets { target.resolver.forget() }
         return true

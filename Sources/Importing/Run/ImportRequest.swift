@@ -18,6 +18,8 @@ package struct ImportRequest: Sendable {
   package var options: ImportOptions
   /// The reject file; for a ``feed``, a folder with one file for each member that has rejects.
   package var rejects: URL
+  /// What it resolves, if the source is made of the rejects of another job.
+  package var retry: RejectRetry?
   /// Whether to stop within a record, whose filter may take long; called often, on another thread than the import's. It must
   /// be so for good, as what is asked between batches.
   package var shouldStopWithinRecord: @Sendable () -> Bool = { false }

@@ -115,6 +115,9 @@ final class RowApplier {
   /// Whether no row was applied or rejected.
   var isIdle: Bool { applied.rows.isEmpty && refused.all.isEmpty }
 
+  /// The records that were neither applied nor rejected.
+  var waitingRecords: Set<Int> { Set(waiting.remaining.lazy.map { [batch] in batch.rows[$0].record }) }
+
   /// Whether any reference was kept for the end of the file.
   var leavesReferences: Bool { lateReferences.leavesSome }
 

@@ -65,7 +65,7 @@ final class SourceLoad {
     indexes = PostponedIndexes(of: entity, in: store, largeLoad: largeLoad, options)
     writer = BatchWriter(
       BatchTarget(context, mapping.rules, mode, job: request.job, options, protected: protected), rejects, from: begin,
-      known: known)
+      known: known, try request.retry.map { try RejectResolution($0) })
     bytesDone = position == nil ? 0 : reader.bytesRead
     bytesTotal = reader.bytesTotal
   }

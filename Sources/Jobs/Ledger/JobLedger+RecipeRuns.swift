@@ -36,7 +36,9 @@ extension JobLedger {
 extension LedgerTurn {
   fileprivate func beginRuns(of recipe: String) throws {
     let filter = JobFilter(states: [.completed], kind: ImportOperation.kind, recipe: recipe, limit: JobLedger.runsKept)
-    let jobs = try context.fetch(filter.request(context.persistentStoreCoordinator)).filter { !$0.isDryRun }
+    let jobs = try context.fetch(filter.request(context.persistentStoreCoordinator)).filter {
+      !$0.isDryRun && !$0.isRetryOfRejects
+    }
     if jobs.isEmpty { try insertRun(of: recipe, endedAt: now, job: nil, records: 0) }
     for job in jobs {
       try insertRun(
@@ -46,7 +48,9 @@ extension LedgerTurn {
 
   /// Notes that an import has completed, if its recipe is watched.
   func noteRun(of job: JobRecord) throws {
-    guard let recipe = job.recipe, isWatched(recipe), job.kind == ImportOperation.kind, !job.isDryRun else { return }
+    guard let recipe = job.recipe, isWatched(recipe), job.kind == ImportOperation.kind, !job.isDryRun,
+      !job.isRetryOfRejects
+    else { return }
     try insertRun(of: recipe, endedAt: now, job: job.objectID.number, records: job.progress.imported)
     let request = FetchRequest<RecipeRunRecord>(
       entityName: QueueModel.recipeRun, predicate: .equal(RecipeRunRecord.Key.recipe.name, .string(recipe)),
@@ -73,6 +77,9 @@ extension JobProgress {
 }
 
 extension JobRecord {
+  /// Whether it imports what another job has rejected: that is no new delivery.
+  fileprivate var isRetryOfRejects: Bool { origin?.retriedJob != nil }
+
   /// Whether its import commits nothing. Options that can't be read are another version's, and no dry run's.
   fileprivate var isDryRun: Bool {
     do {

@@ -38,6 +38,7 @@ extension MappingError: JobFailing {
     case .badFeed: return "feed"
     case .tooManyRejects, .tooLargeShareRejected: return "too_many_rejects"
     case .nothingImported: return "nothing_imported"
+    case .rejectResolved: return "reject_resolved"
     case .fileFailed: return "file"
     case .diskFull: return "disk_full"
     }

@@ -73,6 +73,12 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
     request.isMoved = true
     request.credentials = environment.credentials
+    if let rejected = job.origin?.retriedJob {
+      request.retry = RejectRetry(
+        rejected: JobCheckpoint.name(rejected, queue: environment.queueIdentifier), job: job.id,
+        numbers: environment.rejectsDirectory.appendingPathComponent(RejectRetry.numbersName(job: job.id)),
+        isOfCoreData: job.format == FileFormatName.coreData.rawValue)
+    }
     request.shouldStopWithinRecord = { [unowned self] in isCancelled || isDraining }
     return request
   }

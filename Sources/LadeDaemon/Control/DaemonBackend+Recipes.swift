@@ -8,7 +8,7 @@ import Spool
 
 extension DaemonBackend {
   /// One file is tried at a time: it takes a core, and its store's turn to write.
-  private static let trialQueue = DispatchQueue(label: "control.trial")
+  static let trialQueue = DispatchQueue(label: "control.trial")
 
   func recipes() -> [Recipe] {
     configuration.recipes.map { Recipe(name: $0.name, store: $0.store, entity: $0.entity, lane: $0.lane) }
@@ -45,7 +45,7 @@ extension DaemonBackend {
   }
 
   /// A trial waits for the writer of its store. It is refused while that may take as long as a whole file.
-  private func refuseWhileTaken(_ store: String) async throws {
+  func refuseWhileTaken(_ store: String) async throws {
     for job in try await queue.jobs(JobFilter(states: [.running], store: store, limit: 64)) {
       let isAlone =
         job.kind == ImportOperation.kind
@@ -65,7 +65,9 @@ extension RejectReport {
       groups: summary.groups.map { group in
         Group(
           code: group.code, column: group.column, count: group.count,
-          examples: group.examples.map { .init(line: $0.line, message: $0.message, record: $0.record) })
+          examples: group.examples.map {
+            .init(number: $0.number, line: $0.line, message: $0.message, record: $0.record)
+          })
       }, others: summary.others)
   }
 }

@@ -14,6 +14,8 @@ struct DaemonBackend: ControlBackend {
   let reloader: Reloader
   let service: StatusService
   let queue: JobQueue
+  /// What names the queue in the data stores.
+  let queueIdentifier: String
   let stores: DataStores
   let directories: SpoolDirectories
   let intake: SpoolIntake
@@ -59,6 +61,7 @@ struct DaemonBackend: ControlBackend {
     var shown = job
     shown.availableAt = job.availableAt ?? job.notBefore ?? job.submittedAt
     if job.state != .completed { shown.note = nil }
+    shown.retryOf = job.origin?.retriedJob
     shown.rejectsFile = job.progress.rejectsFile.map { configuration.rejects + "/" + $0 }
     return shown
   }

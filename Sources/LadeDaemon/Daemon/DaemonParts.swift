@@ -67,7 +67,8 @@ final class DaemonParts: Sendable {
       loaded, current, queue: queue, intake: intake, level: level, status: status, freshness: freshness,
       logger: logger)
     backend = DaemonBackend(
-      current: current, loaded: loaded, reloader: reloader, service: status, queue: queue, stores: open.stores,
+      current: current, loaded: loaded, reloader: reloader, service: status, queue: queue,
+      queueIdentifier: open.queueIdentifier, stores: open.stores,
       directories: open.directories, intake: intake, freshness: freshness,
       meters: Meters(
         log: log, ended: events.ended, mainQueue: MainQueueMeter(queue: queue), jobs: events.jobs,

@@ -101,6 +101,10 @@ struct SpoolBridge: SpoolDelegate {
   func finished(_ job: Job) async throws {
     guard var outcome = plan.outcome(of: job) else { return }
     // Before the file is put away: while it is in active/, a start after a kill calls this again.
+    if job.origin?.retriedJob != nil {
+      let rejects = current.now.configuration.rejects
+      try await directories.onQueue { try RejectRetryFiles(job: job.id, rejects: rejects).remove() }
+    }
     if JobCheckpoint.kinds.contains(job.kind), let store = job.store, let coordinator = plan.stores[store]?.coordinator
     {
       do {
@@ -132,6 +136,13 @@ struct SpoolBridge: SpoolDelegate {
     }
     // The name is the daemon's own: the job's number and an ending.
     guard let name = job.progress.rejectsFile else { return }
+    if let store = job.store, let coordinator = plan.stores[store]?.coordinator {
+      let rejected = JobCheckpoint.name(job.id, queue: queueIdentifier)
+      try await directories.onQueue {
+        let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "rejects \(job.id), clean-up")
+        try ResolvedRejects(of: rejected, in: context).removeAll()
+      }
+    }
     let file = URL(fileURLWithPath: rejects).appendingPathComponent(name)
     try await directories.onQueue {
       do {
@@ -145,6 +156,11 @@ struct SpoolBridge: SpoolDelegate {
   /// What a kill left between queue and spool: jobs whose entries had left `incoming/`, jobs whose files hadn't come or came
   /// back there when the power failed, and files of jobs that had ended. What was moved is on the disk by now.
   func recover() async throws {
+    let scratch = URL(fileURLWithPath: current.now.configuration.state)
+      .appendingPathComponent(RejectRetryFiles.scratchName)
+    try await directories.onQueue {
+      do { try FileManager.default.removeItem(at: scratch) } catch CocoaError.fileNoSuchFile {}
+    }
     try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try hasArrived(job, as: name) }) {
@@ -155,7 +171,7 @@ struct SpoolBridge: SpoolDelegate {
     }
     try await each(JobFilter(isAwaitingFile: true, limit: 1000)) { job in
       try await replays.bring(job)
-      guard job.origin == nil, !job.state.isEnded else { return }
+      guard job.origin == nil || job.origin?.retriedJob != nil, !job.state.isEnded else { return }
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try directories.isActive(name) }) {
         _ = try await queue.fileArrived(job.id, activeName: name, by: "restart")
@@ -238,6 +254,13 @@ extension SpoolBridge {
   /// - Throws: ``RevivalRefusal``, or the spool's error.
   func revive(_ job: Job) async throws {
     guard job.kind == ImportOperation.kind else { return }
+    if let rejected = job.origin?.retriedJob {
+      throw RevivalRefusal(
+        description:
+          "it retried the rejects of job \(rejected); 'ladectl rejects retry \(rejected)' retries those that are "
+          + "open")
+    }
+    try await refuseIfRetried(job)
     guard let name = job.activeName else {
       throw RevivalRefusal(description: "it was ended before it had its file; submit that again")
     }
@@ -254,6 +277,26 @@ extension SpoolBridge {
     }
     guard try await directories.onQueue({ try directories.reclaim(name) }) else {
       throw RevivalRefusal(description: "its file, \(name), isn't in corrupt/ or done/ any more; submit it again")
+    }
+  }
+
+  /// Refuses to write the reject file of a job again whose rejects have been retried: their numbers would mean other records.
+  private func refuseIfRetried(_ job: Job) async throws {
+    guard job.progress.rejected > 0 else { return }
+    let key = RejectRetryFiles.uniqueKey(of: job.id)
+    let states = Set(JobState.allCases.filter { !$0.isEnded })
+    let retries = try await queue.jobs(JobFilter(states: states, uniqueKey: key, limit: 1))
+    var resolved: Int64 = 0
+    if let store = job.store, let coordinator = plan.stores[store]?.coordinator {
+      let rejected = JobCheckpoint.name(job.id, queue: queueIdentifier)
+      resolved = try await directories.onQueue {
+        let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "rejects \(job.id)")
+        return try ResolvedRejects(of: rejected, in: context).count()
+      }
+    }
+    guard retries.isEmpty, resolved == 0 else {
+      throw RevivalRefusal(
+        description: "its rejects have been retried; submit its file again, or retry the rejects that are open")
     }
   }
 }

@@ -70,6 +70,10 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
   public var progress = JobProgress()
   /// The path of the file of rejected records. The daemon fills it in; see ``JobProgress/rejectsFile``.
   public var rejectsFile: String?
+  /// How many of its rejected records no retry has resolved. The daemon fills it in when one job is asked for.
+  public var openRejects: Int64?
+  /// The job whose rejected records this one retries. The daemon fills it in.
+  public var retryOf: Int64?
   /// Every transition, oldest first; nil unless asked for.
   public var transitions: [JobTransition]?
   /// The jobs it depends on; nil unless asked for with the transitions.
@@ -129,6 +133,8 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
     case failureCode = "failure_code"
     case rescues, progress, reason, note
     case rejectsFile = "rejects_file"
+    case openRejects = "open_rejects"
+    case retryOf = "retry_of"
     case transitions
   }
 

@@ -1,8 +1,8 @@
 /// What the daemon made a job from, where one origin makes one job only.
 ///
 /// The origin of a spool entry counts until the entry has arrived, that is, until its removal from `incoming/` is durable,
-/// which may be after its job has run. An entry with the same identity that appears later is a new one. The origin of a
-/// schedule's elapse counts for ever.
+/// which may be after its job has run. An entry with the same identity that appears later is a new one. The origins of a
+/// schedule's elapse and of a retry count for ever.
 public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
   /// An entry of the spool, by its identity.
   case spool(String)
@@ -10,13 +10,16 @@ public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
   case schedule(name: String, time: String)
   /// A file that is kept in `done/`, by its name there, in one replay.
   case replay(id: String, file: String)
+  /// One retry of the rejects of a job. The request tells it from other retries of the same rejects.
+  case rejects(of: Int64, request: String)
 
-  /// The stored form: `spool:IDENTITY`, `schedule:NAME:TIME` or `replay:ID:FILE`.
+  /// The stored form: `spool:IDENTITY`, `schedule:NAME:TIME`, `replay:ID:FILE` or `rejects:JOB:REQUEST`.
   public var rawValue: String {
     switch self {
     case .replay(let id, let file): "replay:\(id):\(file)"
     case .spool(let identity): "spool:\(identity)"
     case .schedule(let name, let time): "schedule:\(name):\(time)"
+    case .rejects(let job, let request): "rejects:\(job):\(request)"
     }
   }
 
@@ -34,6 +37,9 @@ public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
     case "replay":
       guard rest.count == 2 else { return nil }
       self = .replay(id: rest[0], file: rest[1])
+    case "rejects":
+      guard rest.count == 2, let job = Int64(rest[0]) else { return nil }
+      self = .rejects(of: job, request: rest[1])
     default: return nil
     }
   }
@@ -42,7 +48,12 @@ public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
   package var endsWithArrival: Bool {
     switch self {
     case .spool: true
-    case .schedule, .replay: false
+    case .schedule, .replay, .rejects: false
     }
+  }
+
+  /// The job whose rejects are retried.
+  package var retriedJob: Int64? {
+    if case .rejects(let job, _) = self { job } else { nil }
   }
 }

@@ -23,6 +23,22 @@ extension ControlClient {
 
   func rejects(_ id: Int64) async throws -> RejectReport { try await send(.GET, .rejects(id)) }
 
+  func reject(_ number: Int64, of job: Int64) async throws -> Reject {
+    try await send(.GET, .reject(job, number: number))
+  }
+
+  func openRejects(_ job: Int64, _ query: RejectQuery) async throws -> RejectPage {
+    try await send(.GET, .openRejects(job), query.queryString)
+  }
+
+  func checkRejects(_ job: Int64, _ request: RejectRetryRequest) async throws -> RejectCheck {
+    try await send(.POST, .checkRejects(job), body: try WireFormat.encode(request))
+  }
+
+  func retryRejects(_ job: Int64, _ request: RejectRetryRequest) async throws -> Job {
+    try await send(.POST, .retryRejects(job), body: try WireFormat.encode(request))
+  }
+
   func submit(_ submission: JobSubmission) async throws -> Job {
     try await send(.POST, .jobs, body: try WireFormat.encode(submission))
   }

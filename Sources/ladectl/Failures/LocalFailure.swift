@@ -35,6 +35,11 @@ enum LocalFailure: Error, Sendable, Hashable {
   /// Standard output couldn't be written; the reason is the system's.
   case cantWriteOutput(reason: String)
 
+  /// A job has more open rejects than can be edited at once.
+  case tooMuchToEdit(job: Int64)
+  /// The editor ended with a failure, or couldn't be started.
+  case editorFailed(editor: String)
+
   /// A confirmation is needed, and there is no terminal to ask on.
   case noTerminal(question: String)
 
@@ -53,7 +58,7 @@ enum LocalFailure: Error, Sendable, Hashable {
     case .noTerminal, .severalStores, .noSuchPage, .noSuchVerb: .usage
     case .cantReadModel, .cantReadTemplate, .wrongModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteModel,
       .cantWriteOutput,
-      .cantReadDescription, .noSuchFile, .cantReadLog, .noSuchRecipe:
+      .tooMuchToEdit, .editorFailed, .cantReadDescription, .noSuchFile, .cantReadLog, .noSuchRecipe:
       .failed
     }
   }
@@ -117,6 +122,17 @@ enum LocalFailure: Error, Sendable, Hashable {
         hint: "'ladectl help' lists them.")
     case .cantWriteModel(let reason):
       Problem(status: 0, code: "cant_write", title: "The model can't be written", detail: reason, hint: nil)
+    case .tooMuchToEdit(let job):
+      Problem(
+        status: 0, code: "too_much_to_edit", title: "Too much to edit",
+        detail: "Job \(job) has more open rejects than can be edited at once.",
+        hint:
+          "Correct the recipe and run 'ladectl rejects retry \(job)', or import a corrected copy of the reject file.")
+    case .editorFailed(let editor):
+      Problem(
+        status: 0, code: "editor_failed", title: "The editor failed",
+        detail: "'\(editor)' couldn't be started, or ended with a failure. Nothing was submitted.",
+        hint: "$VISUAL or $EDITOR names the editor.")
     case .cantWriteOutput(let reason):
       Problem(
         status: 0, code: "cant_write", title: "It can't be written",

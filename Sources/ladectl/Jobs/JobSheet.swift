@@ -66,6 +66,11 @@ struct JobSheet: Sendable {
     if let phase = job.progress.phase, job.state == .running { lines.append(("at", phase, nil)) }
     if job.kind == "import" || job.progress.percent != nil { lines.append(("done", input, nil)) }
     lines.append(("result", ProgressLine.outcome(job.progress, of: job.kind), nil))
+    if let retried = job.retryOf { lines.append(("retry of", "the rejects of job \(retried)", nil)) }
+    if let open = job.openRejects {
+      let state = "\(Quantity.count(open)) of \(Quantity.count(job.progress.rejected)) open"
+      lines.append(("rejected", state, open > 0 ? .yellow : nil))
+    }
     if let file = job.rejectsFile { lines.append(("rejects", file, job.progress.rejected > 0 ? .yellow : nil)) }
     return lines
   }

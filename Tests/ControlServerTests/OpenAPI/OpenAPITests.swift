@@ -145,6 +145,10 @@ struct OpenAPITests {
       "PriorityChange": names(PriorityChange.CodingKeys.self), "RejectReport": names(RejectReport.CodingKeys.self),
       "RejectGroup": names(RejectReport.Group.CodingKeys.self),
       "RejectExample": names(RejectReport.Example.CodingKeys.self),
+      "RejectResolver": names(RejectReport.Resolver.CodingKeys.self), "Reject": names(Reject.CodingKeys.self),
+      "ByteRange": names(Reject.ByteRange.CodingKeys.self), "RejectPage": names(RejectPage.CodingKeys.self),
+      "RejectRetryRequest": names(RejectRetryRequest.CodingKeys.self),
+      "RejectCorrection": names(RejectCorrection.CodingKeys.self), "RejectCheck": names(RejectCheck.CodingKeys.self),
       "BatchSubmission": names(BatchSubmission.CodingKeys.self),
       "BatchMember": names(BatchSubmission.Member.CodingKeys.self), "Batch": names(Batch.CodingKeys.self),
       "LaneList": names(LaneList.CodingKeys.self), "Lane": names(Lane.CodingKeys.self),
@@ -257,6 +261,12 @@ struct OpenAPITests {
         ("post", "/v1/jobs/{id}/release", "/v1/jobs/2/release", nil),
         ("put", "/v1/jobs/{id}/priority", "/v1/jobs/2/priority", Data(#"{"priority": 3}"#.utf8)),
         ("get", "/v1/jobs/{id}/rejects", "/v1/jobs/3/rejects", nil),
+        ("get", "/v1/jobs/{id}/rejects/{number}", "/v1/jobs/3/rejects/1", nil),
+        ("get", "/v1/jobs/{id}/rejects/open", "/v1/jobs/3/rejects/open?limit=1", nil),
+        (
+          "post", "/v1/jobs/{id}/rejects/check", "/v1/jobs/3/rejects/check", Data(#"{"records": [{"number": 1}]}"#.utf8)
+        ),
+        ("post", "/v1/jobs/{id}/rejects/retry", "/v1/jobs/3/rejects/retry", Data(#"{"dry_run": true}"#.utf8)),
         ("post", "/v1/jobs/change", "/v1/jobs/change", Data(#"{"action": "retry", "filter": {"jobs": [3]}}"#.utf8)),
         ("delete", "/v1/jobs/{id}", "/v1/jobs/3", nil),
         (

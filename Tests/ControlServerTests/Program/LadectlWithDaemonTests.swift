@@ -238,7 +238,7 @@ struct LadectlWithDaemonTests {
           Job 5: 1,204 rejected
 
           1,203  not_a_number in age
-            line 7: “x” isn't a number
+            1, line 7: “x” isn't a number
               1,x
             and 1,202 more
 

@@ -113,13 +113,33 @@ final class MemoryBackend: ControlBackend {
   func rejects(_ id: Int64) async throws -> RejectReport {
     let job = try await job(id)
     guard let file = job.rejectsFile else { return RejectReport(job: id) }
-    let examples = [RejectReport.Example(line: 7, message: "“x” isn't a number", record: "1,x")]
+    let examples = [RejectReport.Example(number: 1, line: 7, message: "“x” isn't a number", record: "1,x")]
     return RejectReport(
       job: id, file: file, count: 1204,
       groups: [
         .init(code: "not_a_number", column: "age", count: 1203, examples: examples),
         .init(code: "too_few_fields", column: "", count: 1, examples: []),
       ])
+  }
+
+  func reject(_ number: Int64, of id: Int64) async throws -> Reject {
+    _ = try await job(id)
+    guard number == 1 else { throw ControlError.noSuchReject(number, of: id) }
+    return Reject(
+      number: 1, line: 7, column: "age", code: "not_a_number", message: "“x” isn't a number", record: "1,x",
+      recordBytes: 3, cell: .init(offset: 2, length: 1))
+  }
+
+  func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage {
+    RejectPage(rejects: query.after == 0 ? [try await reject(1, of: id)] : [], columns: ["id", "age"])
+  }
+
+  func checkRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> RejectCheck {
+    RejectCheck(resolved: 0, rejects: [try await reject(1, of: id)])
+  }
+
+  func retryRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> Job {
+    try await submit(JobSubmission(recipe: "people"), by: peer)
   }
 
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {

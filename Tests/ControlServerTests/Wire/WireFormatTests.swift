@@ -43,6 +43,8 @@ struct WireFormatTests {
     full.reason = "line 1\r\nline 2"
     full.note = "\u{7F}\u{2028}"
     full.rejectsFile = "/r"
+    full.openRejects = 2
+    full.retryOf = 3
     full.transitions = [JobTransition(at: full.submittedAt, from: nil, to: .available, reason: "s", by: "anna")]
     jobs.append(full)
     for job in jobs {

@@ -26,12 +26,19 @@ struct TabularRejects: RejectForm {
   private let dialect: Dialect
   private let columns: [String]
   /// Whether the source was a reject file itself, whose records begin with their earlier reasons.
-  private let hasReasons: Bool
+  private var hasReasons: Bool
 
   init(dialect: Dialect, columns: [String]) {
     self.dialect = dialect
     hasReasons = columns.starts(with: RejectReason.columns)
     self.columns = hasReasons ? columns : RejectReason.columns + columns
+  }
+
+  /// The same form, for records that have lost their earlier reasons.
+  var ofOwnRecords: TabularRejects {
+    var form = self
+    form.hasReasons = false
+    return form
   }
 
   /// The header line.
@@ -89,9 +96,15 @@ struct TabularRejects: RejectForm {
   }
 
   /// A record without its earlier reasons.
-  private func ownFields(of raw: [UInt8]) -> ArraySlice<UInt8> {
-    guard hasReasons else { return raw[...] }
-    var delimiters = 0
+  func ownFields(of raw: [UInt8]) -> ArraySlice<UInt8> {
+    guard hasReasons, let field = fieldRange(RejectReason.columns.count, of: raw) else { return raw[...] }
+    return raw[field.lowerBound...]
+  }
+
+  /// Where a field is in a record, with its quotes; nil if the record has fewer.
+  func fieldRange(_ place: Int, of raw: [UInt8]) -> Range<Int>? {
+    var field = 0
+    var start = 0
     var isQuoted = false
     var isEscaped = false
     for (index, byte) in raw.enumerated() {
@@ -102,11 +115,12 @@ struct TabularRejects: RejectForm {
       } else if byte == dialect.quote {
         isQuoted.toggle()
       } else if byte == dialect.delimiter, !isQuoted {
-        delimiters += 1
-        if delimiters == RejectReason.columns.count { return raw[(index + 1)...] }
+        if field == place { return start..<index }
+        field += 1
+        start = index + 1
       }
     }
-    return raw[...]
+    return field == place ? start..<raw.count : nil
   }
 
   private static func withoutZeroes(_ bytes: [UInt8]) -> [UInt8] {

@@ -87,6 +87,30 @@ struct CoreDataSelects {
     return rule
   }
 
+  /// How the columns of an entity's reject file become properties: as those of the query did.
+  static func rules(ofRejectsOf target: EntityDescription, _ options: MappingOptions) -> [String: PropertyRule] {
+    var rules: [String: PropertyRule] = [:]
+    let key = CoreDataRowNumbers.attribute(of: target)?.name
+    for attribute in RecordMapping.attributes(of: target) {
+      let given = options.properties[attribute.name] ?? PropertyRule()
+      if attribute.name == key {
+        rules[attribute.name] = PropertyRule(column: CoreDataRowNumbers.column)
+      } else if given.constant == nil {
+        rules[attribute.name] = rule(given, attribute.type, attribute)
+      }
+    }
+    for relationship in target.relationships where !relationship.definition.isTransient {
+      var rule = options.properties[relationship.name] ?? PropertyRule()
+      guard rule.constant == nil, let key = CoreDataRowNumbers.attribute(of: relationship.destinationEntity)
+      else { continue }
+      rule.column = relationship.name
+      rule.key = key.name
+      if relationship.isToMany { rule.separator = " " }
+      rules[relationship.name] = rule
+    }
+    return rules
+  }
+
   /// Notes what isn't read.
   /// - Throws: ``MappingError/badFeed(reason:)`` for what could be read from several places.
   private mutating func note(_ property: PropertyDescription, isLost: Bool = false) throws {

@@ -146,13 +146,9 @@ struct JSONRejects: RejectForm {
   /// The record's key, and the record as an object. One whose key can't be read has its line in the key's place.
   private static func member(_ rejection: Rejection) -> [UInt8] {
     if rejection.code == RejectReason.notCorrected { return rejection.raw }
-    let value = rejection.raw.withUnsafeBufferPointer { bytes -> Int? in
-      guard let base = bytes.baseAddress, TextValidator.validate(from: base, to: base + bytes.count) == nil,
-        case .end(let place) = JSONToken.key(base, base + bytes.count, passesSurrogates: false)
-      else { return nil }
-      return place - base
+    guard let value = value(of: rejection.raw) else {
+      return Array("\"line \(rejection.line)\":".utf8) + object(rejection)
     }
-    guard let value else { return Array("\"line \(rejection.line)\":".utf8) + object(rejection) }
     let isObject = rejection.isSelfContained && rejection.raw[value] == UInt8(ascii: "{")
     let record = isObject ? rejection.with(raw: Array(rejection.raw[value...])) : rejection
     return Array(rejection.raw[..<value]) + object(record)
@@ -167,6 +163,23 @@ struct JSONRejects: RejectForm {
     json += RejectReason.json(rejection, record: rest == nil ? rejection.raw : nil)
     guard let rest, rest.first != UInt8(ascii: "}") else { return json + [UInt8(ascii: "}")] }
     return json + [UInt8(ascii: ",")] + rest
+  }
+
+  /// A record of a reject file as it was in the source: without the reason.
+  static func own(_ raw: [UInt8], isMember: Bool) -> [UInt8] {
+    let value = isMember ? Self.value(of: raw) ?? 0 : 0
+    guard let rest = members(of: Array(raw[value...])) else { return raw }
+    return Array(raw[..<value]) + [UInt8(ascii: "{")] + rest
+  }
+
+  /// Where the value of a member begins, after its key; nil if that isn't one.
+  static func value(of raw: [UInt8]) -> Int? {
+    raw.withUnsafeBufferPointer { bytes in
+      guard let base = bytes.baseAddress, TextValidator.validate(from: base, to: base + bytes.count) == nil,
+        case .end(let place) = JSONToken.key(base, base + bytes.count, passesSurrogates: false)
+      else { return nil }
+      return place - base
+    }
   }
 
   /// The text after an object's brace, without the reason of an earlier import; nil if it isn't an object.

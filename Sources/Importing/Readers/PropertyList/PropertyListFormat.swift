@@ -63,6 +63,11 @@ struct PropertyListRejects: RejectForm {
       + (rest ?? Array("</dict>".utf8)[...]) + [UInt8(ascii: "\n")]
   }
 
+  /// A record of a reject file as it was in the source: without the reason.
+  static func own(_ raw: [UInt8]) -> [UInt8] {
+    members(of: raw).map { Array("<dict>".utf8) + $0 } ?? raw
+  }
+
   /// The text after a dictionary's opening tag, without the reason of an earlier import; nil if it isn't one.
   private static func members(of raw: [UInt8]) -> ArraySlice<UInt8>? {
     raw.withUnsafeBufferPointer { bytes in

@@ -27,6 +27,8 @@ final class ImportRoom {
   var adjust: (inout ImportOptions) -> Void = { _ in }
   /// Where the keys of masks are.
   var credentials = MaskCredentials(folder: nil)
+  /// What the next imports resolve.
+  var retry: RejectRetry?
   /// Whether an import is to stop within a record.
   var shouldStopWithinRecord: @Sendable () -> Bool = { false }
 
@@ -95,6 +97,7 @@ final class ImportRoom {
       rejects: rejects ?? rejectsFile(job))
     request.shouldStopWithinRecord = shouldStopWithinRecord
     request.credentials = credentials
+    request.retry = retry
     var asked = 0
     return try Importer(coordinator: coordinator, request: request, largeLoad: largeLoad).run(
       in: context,

@@ -1,0 +1,249 @@
+import ControlAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// On real processes: by `ladectl`, in every format and mode.
+@Suite("Rejects that are retried", .startsDaemons)
+struct RetriedRejectTests {
+  private static let corrected = "properties: { age: { values: { old: \"70\" } } }"
+
+  private static func recipe(_ options: String...) -> String {
+    "  members: { store: main, entity: Member"
+      + options.filter { !$0.isEmpty }.map { ", " + $0 }.joined() + " }"
+  }
+
+  /// Changes the recipe of a daemon that runs.
+  private func change(_ folder: DaemonFolder, _ recipe: String, to other: String) async throws {
+    let text = try folder.text("lade.yaml")
+    #expect(text.contains(recipe))
+    _ = try folder.write(text.replacing(recipe, with: other), to: "lade.yaml")
+    let run = try await folder.ladectl("reload")
+    #expect(run.status == 0, "\(run.error)")
+  }
+
+  /// Retries a job's rejects, and waits.
+  private func retried(_ job: Int64, _ folder: DaemonFolder, _ more: String...) async throws -> Job {
+    let run = try await folder.ladectl(["rejects", "retry", "\(job)", "--json"] + more)
+    try #require(run.status == 0, "\(run.text) \(run.error)")
+    return try await folder.ended(try WireFormat.decode(Job.self, from: run.output).id)
+  }
+
+  @Test("once the recipe is corrected, in every format", .timeLimit(.minutes(10)), arguments: MemberFile.allCases)
+  func everyFormat(_ file: MemberFile) async throws {
+    let before = Self.recipe(file.recipe)
+    let folder = try DaemonFolder(model: Members.model, recipes: before)
+    let daemon = try await folder.start()
+    let members = Members(rows: 200, faults: 6, kinds: [.badInteger])
+    let job = try await folder.imported(
+      try await file.content(members, in: folder), as: file.name, into: "members")
+    #expect(job.state == .completed && job.progress.rejected == 6, "\(job.reason ?? "")")
+    #expect(job.openRejects == 6)
+
+    // Nothing has changed, so nothing is resolved.
+    let first = try await retried(job.id, folder)
+    #expect(first.failureCode == "nothing_imported" && first.retryOf == job.id, "\(first.reason ?? "")")
+    #expect(try await folder.job(job.id).openRejects == 6)
+
+    try await change(folder, before, to: Self.recipe(file.recipe, Self.corrected))
+    let dry = try await retried(job.id, folder, "--dry-run")
+    #expect(dry.state == .completed && dry.progress.inserted == 6, "\(dry.reason ?? "")")
+    #expect(try await folder.count("Member") == 194)
+    #expect(try await folder.job(job.id).openRejects == 6)
+
+    let child = try await retried(job.id, folder)
+    #expect(child.state == .completed && child.progress.inserted == 6, "\(child.reason ?? "")")
+    #expect(try await folder.count("Member") == 200)
+    #expect(try await folder.count("Member", where: "age = 70 AND number > 0") >= 6)
+    #expect(try await folder.job(job.id).openRejects == 0)
+    #expect(try await folder.ladectl("show", "\(job.id)").text.contains("0 of 6 open"))
+    #expect(try await folder.ladectl("rejects", "retry", "\(job.id)").status == 1)
+    let report = try await folder.asked(RejectReport.self, "rejects", "\(job.id)")
+    #expect(report.open == 0 && report.resolved == [.init(job: child.id, count: 6)])
+    #expect(report.groups.flatMap(\.examples).allSatisfy { $0.resolvedBy == child.id && $0.number > 0 })
+    #expect(try folder.names(in: "spool/active") == [])
+    #expect(try folder.names(in: "state/rejects").allSatisfy { !$0.hasSuffix(".numbers") })
+    try await daemon.stop()
+  }
+
+  @Test(
+    "in every mode, and delete nothing that they don't name", .timeLimit(.minutes(10)), arguments: ImportMode.allCases)
+  func everyMode(_ mode: ImportMode) async throws {
+    let before = Self.recipe("mode: \(mode.rawValue)")
+    let folder = try DaemonFolder(
+      model: Members.model, recipes: before + "\n  fill: { store: main, entity: Member, mode: upsert }")
+    let daemon = try await folder.start()
+    if mode == .update { _ = try await folder.imported("number,name\n1,A\n2,B\n", as: "first.csv", into: "fill") }
+    let job = try await folder.imported("number,name,age\n1,One,30\n2,Two,old\n", as: "members.csv", into: "members")
+    #expect(job.state == .completed && job.progress.rejected == 1, "\(job.reason ?? "")")
+    _ = try await folder.imported("number,name\n9,Nine\n", as: "more.csv", into: "fill")
+    try await change(folder, before, to: Self.recipe("mode: \(mode.rawValue)", Self.corrected))
+    let child = try await retried(job.id, folder)
+    #expect(child.state == .completed && child.progress.deleted == 0, "\(child.reason ?? "")")
+    #expect(
+      try await folder.sqlite("SELECT number, name, age FROM Member ORDER BY number")
+        == "1,'One',30\n2,'Two',70\n9,'Nine',NULL")
+    try await daemon.stop()
+  }
+
+  @Test("once the model is corrected", .timeLimit(.minutes(5)))
+  func model() async throws {
+    let folder = try DaemonFolder(
+      model: Self.people(nameIsOptional: false), recipes: "  people: { store: main, entity: Person }")
+    let daemon = try await folder.start()
+    let job = try await folder.imported("number,name\n1,A\n2,\n", as: "people.csv", into: "people")
+    #expect(job.progress.rejected == 1, "\(job.reason ?? "")")
+    try await daemon.stop()
+    try Self.people(nameIsOptional: true).write(to: folder.file("Model.xcdatamodeld"))
+    let next = try await folder.start()
+    let child = try await retried(job.id, folder)
+    #expect(child.state == .completed && child.progress.inserted == 1, "\(child.reason ?? "")")
+    #expect(try await folder.job(job.id).openRejects == 0)
+    try await next.stop()
+  }
+
+  private static func people(nameIsOptional: Bool) -> ModelText {
+    ModelText(
+      ModelText.entity(
+        "Person", unique: ["number"],
+        [.attribute("number", "Integer 64"), .attribute("name", optional: nameIsOptional)]))
+  }
+
+  @Test("of a feed, each into the entity of its file", .timeLimit(.minutes(5)))
+  func feed() async throws {
+    let model = ModelText(
+      ModelText.entity(
+        "Club", unique: ["code"],
+        [
+          .attribute("code"), .attribute("size", "Integer 32", optional: true),
+          .toMany("players", "Player", inverse: "club"),
+        ]),
+      ModelText.entity(
+        "Player", unique: ["number"],
+        [
+          .attribute("number", "Integer 64"), .attribute("age", "Integer 16", optional: true),
+          .toOne("club", "Club", inverse: "players", by: "code"),
+        ]))
+    let before = "  feed: { store: main, entity: \"*\" }"
+    let folder = try DaemonFolder(model: model, recipes: before)
+    let daemon = try await folder.start()
+    let archive = try Packed.zip([
+      ("Club.csv", Data("code,size\na,1\nb,many\n".utf8)),
+      ("Player.csv", Data("number,age,club\n1,20,a\n2,old,b\n3,old,a\n".utf8)),
+    ])
+    let job = try await folder.imported(archive, as: "clubs.zip", into: "feed")
+    #expect(job.state == .completed && job.progress.rejected == 3, "\(job.reason ?? "")")
+    try await change(
+      folder, before,
+      to:
+        "  feed: { store: main, entity: \"*\", properties: { age: { values: { old: \"70\" } }, size: { values: { many: \"99\" } } } }"
+    )
+    let child = try await retried(job.id, folder)
+    #expect(child.state == .completed && child.progress.inserted == 3, "\(child.reason ?? "")")
+    #expect(
+      try await folder.sqlite(
+        "SELECT p.number, p.age, c.code, c.size FROM Player p LEFT JOIN Club c ON p.club_id = c.id ORDER BY p.number")
+        == "1,20,'a',1\n2,70,'b',99\n3,70,'a',1")
+    #expect(try await folder.job(job.id).openRejects == 0)
+    try await daemon.stop()
+  }
+
+  @Test("twice at once are refused, and one after another resolve each once", .timeLimit(.minutes(5)))
+  func atOnce() async throws {
+    let before = Self.recipe("mode: insert")
+    let folder = try DaemonFolder(model: Members.model, recipes: before)
+    let daemon = try await folder.start()
+    let job = try await folder.imported("number,name,age\n1,A,1\n2,B,old\n", as: "members.csv", into: "members")
+    try await change(folder, before, to: Self.recipe("mode: insert", Self.corrected))
+    _ = try await folder.ladectl("pause")
+    async let one = folder.ladectl("rejects", "retry", "\(job.id)", "--json")
+    async let two = folder.ladectl("rejects", "retry", "\(job.id)", "--json")
+    let runs = try await [one, two]
+    #expect(runs.map(\.status).sorted() == [0, 1], "\(runs.map(\.error))")
+    // A job whose rejects are being retried isn't tried again itself, and its retry isn't either.
+    #expect(try await folder.ladectl("retry", "\(job.id)").status == 1)
+    _ = try await folder.ladectl("resume")
+    _ = try await folder.ladectl("wait", "--all")
+    #expect(try await folder.count("Member") == 2)
+    #expect(try await folder.job(job.id).openRejects == 0)
+    #expect(try await folder.ladectl("rejects", "retry", "\(job.id)").status == 1)
+    #expect(try await folder.count("Member") == 2)
+    try await daemon.stop()
+  }
+
+  @Test("and whose daemon is killed are resolved once", .timeLimit(.minutes(10)))
+  func killed() async throws {
+    let before = Self.recipe("mode: insert, batch_size: 100")
+    let folder = try DaemonFolder(model: Members.model, recipes: before)
+    var daemon = try await folder.start()
+    let members = Members(rows: 3_000, faults: 900, kinds: [.badInteger])
+    let job = try await folder.imported(members.csv, as: "members.csv", into: "members")
+    #expect(job.progress.rejected == 900, "\(job.reason ?? "")")
+    try await change(folder, before, to: Self.recipe("mode: insert, batch_size: 100", Self.corrected))
+    let run = try await folder.ladectl("rejects", "retry", "\(job.id)", "--json")
+    try #require(run.status == 0, "\(run.error)")
+    try await daemon.kill()
+    daemon = try await folder.start()
+    let child = try await folder.ended(try WireFormat.decode(Job.self, from: run.output).id)
+    #expect(child.state == .completed && child.progress.inserted == 900, "\(child.reason ?? "")")
+    #expect(try await folder.count("Member") == 3_000)
+    #expect(try await folder.job(job.id).openRejects == 0)
+    try await daemon.stop()
+  }
+
+  // MARK: Corrected records
+
+  /// Runs `ladectl` with an editor that is a command.
+  private func edited(_ folder: DaemonFolder, _ editor: String, _ arguments: String...) async throws -> ProgramOutput {
+    try await ProgramOutput.of(
+      Products.ladectl, arguments,
+      environment: Products.environment(["LADE_SOCKET": folder.file("s"), "VISUAL": editor]), files: folder.nextRun())
+  }
+
+  @Test("in an editor are checked, and keep their numbers", .timeLimit(.minutes(5)))
+  func edit() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipe())
+    let daemon = try await folder.start()
+    let job = try await folder.imported(
+      "number,name,age\n1,A,1\n2,B,old\n3,C,older\n4,\"D\nD\",oldest\n", as: "members.csv", into: "members")
+    #expect(job.progress.rejected == 3)
+
+    // The second is still wrong, so nothing is submitted.
+    let wrong = try await edited(folder, "sed -i 's/,old$/,70/'", "rejects", "retry", "\(job.id)", "--edit")
+    #expect(wrong.status == 2, "\(wrong.error)")
+    #expect(wrong.error.contains("Reject 2, age:") && !wrong.error.contains("Reject 1,"))
+    #expect(try await folder.jobs().count == 1)
+    #expect(try await folder.count("Member") == 1)
+
+    // The one that is removed stays open.
+    let right = try await edited(
+      folder, "sed -i -e 's/,oldest$/,72/' -e 's/,old$/,70/' -e '/older/d'", "rejects", "retry", "\(job.id)", "--edit",
+      "--wait")
+    #expect(right.status == 0, "\(right.text) \(right.error)")
+    #expect(try await folder.sqlite("SELECT number, age FROM Member ORDER BY number") == "1,1\n2,70\n4,72")
+    #expect(try await folder.ladectl("show", "\(job.id)").text.contains("1 of 3 open"))
+    let open = try await folder.asked(Reject.self, "rejects", "\(job.id)", "2")
+    #expect(open.resolvedBy == nil && open.record == "3,C,older" && open.cell == .init(offset: 4, length: 5))
+    #expect(try await folder.asked(Reject.self, "rejects", "\(job.id)", "3").resolvedBy == job.id + 1)
+
+    let failed = try await edited(folder, "false", "rejects", "retry", "\(job.id)", "--edit")
+    #expect(failed.status == 1 && failed.error.contains("editor"))
+    try await daemon.stop()
+  }
+
+  @Test("are for the submitter of the job, not for dry runs and retries", .timeLimit(.minutes(5)))
+  func refusals() async throws {
+    let folder = try DaemonFolder(
+      model: Members.model, recipes: Self.recipe() + "\n  dry: { store: main, entity: Member, dry_run: true }")
+    let daemon = try await folder.start()
+    let text = "number,name,age\n1,A,1\n2,B,old\n3,C,older\n"
+    let dry = try await folder.imported(text, as: "dry.csv", into: "dry")
+    #expect(try await folder.ladectl("rejects", "retry", "\(dry.id)").error.contains("dry run"))
+    let job = try await folder.imported(text, as: "members.csv", into: "members")
+    let child = try await retried(job.id, folder)
+    #expect(try await folder.ladectl("rejects", "retry", "\(child.id)").error.contains("job \(job.id)"))
+    #expect(try await folder.ladectl("retry", "\(child.id)").status == 1)
+    #expect(try await folder.ladectl("rejects", "\(job.id)", "4").status == 1)
+    try await daemon.stop()
+  }
+}
