@@ -18,10 +18,13 @@ package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashab
   package static let dryRun = ImportOptionKey("dry_run")
   package static let allowEmpty = ImportOptionKey("allow_empty")
   package static let skipKnownFiles = ImportOptionKey("skip_known_files")
+  package static let lineage = ImportOptionKey("lineage")
   package static let rejectLimit = ImportOptionKey("reject_limit")
   package static let rejectShare = ImportOptionKey("reject_share")
   package static let batchSize = ImportOptionKey("batch_size")
-  private static let ofWhole = [atomic, dryRun, allowEmpty, skipKnownFiles, rejectLimit, rejectShare, batchSize]
+  private static let ofWhole = [
+    atomic, dryRun, allowEmpty, skipKnownFiles, lineage, rejectLimit, rejectShare, batchSize,
+  ]
 
   // Of the way from records to objects.
   package static let key = ImportOptionKey("key")

@@ -23,6 +23,9 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   /// bytes are read and hashed first. Later changes of its objects or of the model make no difference. The store remembers
   /// the last 100,000 files.
   package var skipsKnownFiles = false
+  /// Whether it is recorded which job and record each row comes from, so that the import can be undone; nil for what the
+  /// entities' user info says.
+  package var lineage: Bool?
   /// How to read the source.
   package var reader: ReaderOptions
   /// How records become objects, in addition to what the model says.
@@ -83,7 +86,8 @@ extension ImportOptions {
 
 extension ImportOptions {
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, reader, mapping, batchSize, rejectLimit, rejectShare
+    case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, lineage, reader, mapping, batchSize, rejectLimit
+    case rejectShare
   }
 
   /// Reads the options of a job, which an older version may have submitted: missing keys have their defaults.
@@ -95,6 +99,7 @@ extension ImportOptions {
     isDryRun = try values.decodeIfPresent(Bool.self, forKey: .isDryRun) ?? isDryRun
     allowsEmpty = try values.decodeIfPresent(Bool.self, forKey: .allowsEmpty) ?? allowsEmpty
     skipsKnownFiles = try values.decodeIfPresent(Bool.self, forKey: .skipsKnownFiles) ?? skipsKnownFiles
+    lineage = try values.decodeIfPresent(Bool.self, forKey: .lineage)
     reader = try values.decodeIfPresent(ReaderOptions.self, forKey: .reader) ?? reader
     mapping = try values.decodeIfPresent(MappingOptions.self, forKey: .mapping) ?? mapping
     batchSize = try values.decodeIfPresent(Int.self, forKey: .batchSize) ?? batchSize
@@ -111,6 +116,7 @@ extension ImportOptions {
     try values.encode(isDryRun, forKey: .isDryRun)
     try values.encode(allowsEmpty, forKey: .allowsEmpty)
     try values.encode(skipsKnownFiles, forKey: .skipsKnownFiles)
+    try values.encodeIfPresent(lineage, forKey: .lineage)
     try values.encode(reader, forKey: .reader)
     try values.encode(mapping, forKey: .mapping)
     try values.encode(batchSize, forKey: .batchSize)

@@ -32,15 +32,20 @@ final class BatchCommit {
   private let context: ManagedObjectContext
   private let job: String
   private let rejects: RejectFile
+  private let lineage: LineageRecorder?
   /// The checkpoint of the last save.
   private(set) var checkpoint: ImportCheckpoint
   /// The message of the first rejection, for the error when there are too many.
   private(set) var firstRejection = ""
 
-  init(_ context: ManagedObjectContext, job: String, _ rejects: RejectFile, from checkpoint: ImportCheckpoint) {
+  init(
+    _ context: ManagedObjectContext, job: String, _ rejects: RejectFile, from checkpoint: ImportCheckpoint,
+    _ lineage: LineageRecorder? = nil
+  ) {
     self.context = context
     self.job = job
     self.rejects = rejects
+    self.lineage = lineage
     self.checkpoint = checkpoint
   }
 
@@ -72,6 +77,7 @@ final class BatchCommit {
     next.unidentified += tally.unidentified
     if !tally.created.isEmpty { next.counts.created.merge(tally.created, uniquingKeysWith: +) }
     try next.write(to: object)
+    try lineage?.record()
     try context.saveValidated()
     checkpoint = next
     if firstRejection.isEmpty, let first = rejections.first {
@@ -83,12 +89,14 @@ final class BatchCommit {
   func advance<T>(_ steps: (inout ImportCheckpoint) throws -> T) rethrows -> T { try steps(&checkpoint) }
 
   /// Saves the checkpoint of a finished import.
-  func finish(bytes: Int64, known: KnownFile?) throws {
+  /// - Parameter digest: of the file, where it is recorded.
+  func finish(bytes: Int64, known: KnownFile?, digest: String?) throws {
     var next = checkpoint
     next.isFinished = true
     next.bytesTotal = bytes
     try next.write(to: checkpointObject())
     try known?.keep(in: context)
+    if let digest { try lineage?.finish(digest: digest) }
     try context.saveValidated()
     checkpoint = next
   }

@@ -21,6 +21,8 @@ package struct ImportRequest: Sendable {
   /// Whether to stop within a record, whose filter may take long; called often, on another thread than the import's. It must
   /// be so for good, as what is asked between batches.
   package var shouldStopWithinRecord: @Sendable () -> Bool = { false }
+  /// What is recorded of the job, if its rows are recorded to come from it.
+  package var origin = LineageOrigin()
   /// Takes the place of an entity: each file of an archive goes into the entity that it belongs to, in the order of their
   /// references. A file that isn't an archive goes into the entity that its name says.
   package static let feed = "*"

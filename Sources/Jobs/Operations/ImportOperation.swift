@@ -64,6 +64,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       entity: entity, options: options,
       rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
     request.isMoved = true
+    request.origin = lineageOrigin
     request.shouldStopWithinRecord = { [unowned self] in isCancelled || isDraining }
     return request
   }

@@ -20,6 +20,8 @@ public struct JobEnvironment: Sendable {
   package var upkeep: [String: StoreUpkeep] = [:]
   /// How long an export may take from one record to the next; nil for as long as it takes.
   package var exportPause: (@Sendable () -> Duration)?
+  /// Whether jobs keep the former values of what they change, where it is recorded which rows they change.
+  package var keepsBeforeImages: @Sendable () -> Bool = { true }
   /// Where reports of what was found go.
   package var reportsDirectory: URL?
   /// The nice value of the threads that jobs run on, from 0 to 19, so that answers get the processor before jobs.

@@ -92,6 +92,7 @@ final class ImportRoom {
       job: job, source: source, name: name, entity: entity, options: options,
       rejects: rejects ?? rejectsFile(job))
     request.shouldStopWithinRecord = shouldStopWithinRecord
+    request.origin.number = Int64(job) ?? 0
     var asked = 0
     return try Importer(coordinator: coordinator, request: request, largeLoad: largeLoad).run(
       in: context,
