@@ -38,7 +38,9 @@ struct Ladectl: AsyncParsableCommand {
         ]),
       CommandGroup(
         name: "Objects and stores",
-        subcommands: [Fetch.self, Count.self, Export.self, Update.self, Prune.self, StoreCommand.self]),
+        subcommands: [
+          Fetch.self, Count.self, WhereFrom.self, Export.self, Update.self, Prune.self, Undo.self, StoreCommand.self,
+        ]),
       CommandGroup(
         name: "The daemon and its configuration",
         subcommands: [

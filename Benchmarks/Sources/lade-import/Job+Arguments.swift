@@ -5,6 +5,7 @@ extension Job {
     usage: lade-import --database PATH --source PATH
                        [--model plain|without-index|clubs|captains|readings|parents|feed] [--entity ENTITY]
                        [--mode insert|upsert|update|replace|synchronise] [--batch-size RECORDS]
+                       [--lineage true]
 
     """
 
@@ -21,6 +22,9 @@ extension Job {
       case "--model":
         guard let named = PeopleModel(rawValue: value) else { return nil }
         model = named
+      case "--lineage":
+        guard let flag = Bool(value) else { return nil }
+        lineage = flag
       case "--batch-size":
         guard let records = Int(value), records > 0 else { return nil }
         batchSize = records

@@ -11,6 +11,8 @@ struct Job {
   var entity = "Person"
   var mode = ImportMode.insert
   var batchSize: Int?
+  /// Whether the store keeps where each row comes from.
+  var lineage = false
 
   /// Imports the source into an SQLite store in WAL, which is made if it isn't there. The objects are whole: validated,
   /// unique, with IDs, and their saves announced to a main context that merges them.
@@ -27,6 +29,7 @@ struct Job {
     defer { NotificationCenter.default.removeObserver(follower) }
     var load = FileImport(into: entity, of: coordinator)
     load.options.mode = mode
+    if lineage { load.options.lineage = true }
     if let batchSize { load.options.batchSize = batchSize }
     load.rejects = URL(fileURLWithPath: database + ".rejects")
     return try await offTheMainQueue { [load, source] in try load.run(URL(fileURLWithPath: source)) }

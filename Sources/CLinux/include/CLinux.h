@@ -69,4 +69,10 @@ static inline uint64_t lade_thread_number(void) {
   return __builtin_expect(number != 0, 1) ? number : lade_number_own_thread();
 }
 
+/// Continues a SHA-256 by whole blocks of 64 bytes, with the processor's instructions for that if it has any.
+void lade_sha256(uint32_t state[8], const uint8_t *bytes, size_t blocks);
+
+/// The same without them.
+void lade_sha256_portable(uint32_t state[8], const uint8_t *bytes, size_t blocks);
+
 #endif

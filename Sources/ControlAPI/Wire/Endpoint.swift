@@ -68,6 +68,8 @@ package enum Endpoint: Sendable, Hashable {
   case backups(store: String)
   case objects(entity: String)
   case count(entity: String)
+  /// Where objects come from.
+  case origin(entity: String)
   /// A standing query, as server-sent events.
   case watch
 
@@ -126,6 +128,7 @@ package enum Endpoint: Sendable, Hashable {
     case .backups(let store): "/v1/stores/\(name("store", store))/backups"
     case .objects(let entity): "/v1/objects/\(name("entity", entity))"
     case .count(let entity): "/v1/count/\(name("entity", entity))"
+    case .origin(let entity): "/v1/origin/\(name("entity", entity))"
     case .watch: "/v1/watch"
     }
   }

@@ -119,6 +119,8 @@ package protocol ControlBackend: Sendable {
   func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage
   /// How many objects match; limit, offset, sort and columns don't matter.
   func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int
+  /// Which jobs and records objects come from, as far as that was recorded.
+  func origins(_ query: OriginQuery, by peer: Peer) async throws -> RowOrigins
   /// A standing query: its result, then each change, until the iterating task ends; what ends it otherwise is its last
   /// event. It is read without delay.
   func watch(_ query: WatchQuery, by peer: Peer) async throws -> AsyncStream<WatchEvent>

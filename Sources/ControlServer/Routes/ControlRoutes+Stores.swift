@@ -55,6 +55,12 @@ extension ControlRoutes {
     let count = try await context.untilGone { try await backend.count(query, by: peer) }
     return try .json(ObjectCount(entity: query.entity, count: count))
   }
+
+  func origin(_ request: Request, _ context: ControlContext) async throws -> Response {
+    let query = try OriginQuery(entity: context.name("entity"), request.query())
+    let peer = try await context.peer()
+    return try .json(await context.untilGone { try await backend.origins(query, by: peer) })
+  }
 }
 
 extension ControlRoutes {

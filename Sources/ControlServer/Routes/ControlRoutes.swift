@@ -106,6 +106,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.get, .backups(store: "")) { request, context in try await backups(request, context) },
       ControlRoute(.get, .objects(entity: "")) { request, context in try await objects(request, context) },
       ControlRoute(.get, .count(entity: "")) { request, context in try await count(request, context) },
+      ControlRoute(.get, .origin(entity: "")) { request, context in try await origin(request, context) },
       ControlRoute(.get, .watch) { request, context in try await watch(request, context) },
     ]
   }

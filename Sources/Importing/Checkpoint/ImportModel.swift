@@ -14,75 +14,83 @@ public enum ImportModel {
   package static let importedEntity = "lade_imported"
   /// The rejected records of jobs that retries have resolved.
   package static let resolvedEntity = "lade_resolved"
+  /// The jobs whose changes are recorded, and the members of their files.
+  package static let jobEntity = "lade_job"
+  /// Which rows such a job's saves have inserted, changed and deleted.
+  package static let lineageEntity = "lade_lineage"
+  /// What these rows were before.
+  package static let beforeEntity = "lade_before"
   /// All of these. They are no user data.
   package static let entities: Set<String> = [
-    checkpointEntity, referenceEntity, asideEntity, seenEntity, importedEntity, resolvedEntity,
+    checkpointEntity, referenceEntity, asideEntity, seenEntity, importedEntity, resolvedEntity, jobEntity,
+    lineageEntity, beforeEntity,
   ]
 
   /// The model of these entities, to be merged with that of the data.
   package static func make() throws -> ManagedObjectModel {
-    try ManagedObjectModel(entities: [
-      EntityDefinition(
-        checkpointEntity,
-        attributes: [AttributeDefinition("job", .string, isOptional: false)]
-          + ImportCheckpoint.texts.map {
-            AttributeDefinition($0, .string, isOptional: false, defaultValue: .string(""))
-          }
-          + ImportCheckpoint.numbers.map {
-            AttributeDefinition($0, .integer64, isOptional: false, defaultValue: .int(0))
-          }
-          + ImportCheckpoint.laterTexts.map {
-            AttributeDefinition($0, .string, isOptional: false, defaultValue: .string(""))
-          },
-        uniquenessConstraints: [["job"]]),
-      EntityDefinition(
-        referenceEntity,
-        attributes: [
-          AttributeDefinition("job", .string, isOptional: false),
-          AttributeDefinition("entity", .string, isOptional: false),
-          AttributeDefinition("row", .integer64, isOptional: false),
-          AttributeDefinition("keys", .string, isOptional: false),
-          AttributeDefinition("counted", .string, isOptional: false),
-          AttributeDefinition("sets", .string),
-        ],
-        indexes: [FetchIndexDefinition("byRow", elements: [.init(property: "job"), .init(property: "row")])]),
-      EntityDefinition(
-        importedEntity,
-        attributes: ["digest", "target", "options", "name"].map {
-          AttributeDefinition($0, .string, isOptional: false)
-        } + [AttributeDefinition("time", .date, isOptional: false)],
-        indexes: [FetchIndexDefinition("byDigest", elements: [.init(property: "digest")])]),
-      EntityDefinition(
-        resolvedEntity,
-        attributes: [
-          AttributeDefinition("job", .string, isOptional: false),
-          AttributeDefinition("number", .integer64, isOptional: false),
-          AttributeDefinition("by", .integer64, isOptional: false),
-        ],
-        uniquenessConstraints: [["job", "number"]]),
-      EntityDefinition(
-        asideEntity,
-        attributes: [
-          AttributeDefinition("job", .string, isOptional: false),
-          AttributeDefinition("record", .integer64, isOptional: false),
-          AttributeDefinition("identity", .string, isOptional: false),
-          AttributeDefinition("overtaken", .integer64, isOptional: false, defaultValue: .int(0)),
-          AttributeDefinition("payload", .string, isOptional: false),
-          AttributeDefinition("raw", .binaryData, isOptional: false),
-        ],
-        indexes: [
-          FetchIndexDefinition("byRecord", elements: [.init(property: "job"), .init(property: "record")]),
-          FetchIndexDefinition("byIdentity", elements: [.init(property: "job"), .init(property: "identity")]),
-        ]),
-      EntityDefinition(
-        seenEntity,
-        attributes: [
-          AttributeDefinition("job", .string, isOptional: false),
-          AttributeDefinition("chunk", .integer64, isOptional: false),
-          AttributeDefinition("rows", .binaryData, isOptional: false),
-        ],
-        indexes: [FetchIndexDefinition("byChunk", elements: [.init(property: "job"), .init(property: "chunk")])]),
-    ])
+    try ManagedObjectModel(
+      entities: [
+        EntityDefinition(
+          checkpointEntity,
+          attributes: [AttributeDefinition("job", .string, isOptional: false)]
+            + ImportCheckpoint.texts.map {
+              AttributeDefinition($0, .string, isOptional: false, defaultValue: .string(""))
+            }
+            + ImportCheckpoint.numbers.map {
+              AttributeDefinition($0, .integer64, isOptional: false, defaultValue: .int(0))
+            }
+            + ImportCheckpoint.laterTexts.map {
+              AttributeDefinition($0, .string, isOptional: false, defaultValue: .string(""))
+            },
+          uniquenessConstraints: [["job"]]),
+        EntityDefinition(
+          referenceEntity,
+          attributes: [
+            AttributeDefinition("job", .string, isOptional: false),
+            AttributeDefinition("entity", .string, isOptional: false),
+            AttributeDefinition("row", .integer64, isOptional: false),
+            AttributeDefinition("keys", .string, isOptional: false),
+            AttributeDefinition("counted", .string, isOptional: false),
+            AttributeDefinition("sets", .string),
+          ],
+          indexes: [FetchIndexDefinition("byRow", elements: [.init(property: "job"), .init(property: "row")])]),
+        EntityDefinition(
+          importedEntity,
+          attributes: ["digest", "target", "options", "name"].map {
+            AttributeDefinition($0, .string, isOptional: false)
+          } + [AttributeDefinition("time", .date, isOptional: false)],
+          indexes: [FetchIndexDefinition("byDigest", elements: [.init(property: "digest")])]),
+        EntityDefinition(
+          resolvedEntity,
+          attributes: [
+            AttributeDefinition("job", .string, isOptional: false),
+            AttributeDefinition("number", .integer64, isOptional: false),
+            AttributeDefinition("by", .integer64, isOptional: false),
+          ],
+          uniquenessConstraints: [["job", "number"]]),
+        EntityDefinition(
+          asideEntity,
+          attributes: [
+            AttributeDefinition("job", .string, isOptional: false),
+            AttributeDefinition("record", .integer64, isOptional: false),
+            AttributeDefinition("identity", .string, isOptional: false),
+            AttributeDefinition("overtaken", .integer64, isOptional: false, defaultValue: .int(0)),
+            AttributeDefinition("payload", .string, isOptional: false),
+            AttributeDefinition("raw", .binaryData, isOptional: false),
+          ],
+          indexes: [
+            FetchIndexDefinition("byRecord", elements: [.init(property: "job"), .init(property: "record")]),
+            FetchIndexDefinition("byIdentity", elements: [.init(property: "job"), .init(property: "identity")]),
+          ]),
+        EntityDefinition(
+          seenEntity,
+          attributes: [
+            AttributeDefinition("job", .string, isOptional: false),
+            AttributeDefinition("chunk", .integer64, isOptional: false),
+            AttributeDefinition("rows", .binaryData, isOptional: false),
+          ],
+          indexes: [FetchIndexDefinition("byChunk", elements: [.init(property: "job"), .init(property: "chunk")])]),
+      ] + LineageModel.entities)
   }
 
   /// The data's model with the entities that imports, and the jobs `prune` and `update`, keep beside the data: how far each has

@@ -7,7 +7,7 @@ import ManagedObjects
 
 /// A file, identified by the hash of its bytes, and what it is imported into.
 struct KnownFile {
-  private let digest: String
+  let digest: String
   /// The entity, or ``ImportRequest/feed``.
   private let target: String
   /// A hash of the options that decide how the file is read and what its records become.
@@ -81,6 +81,7 @@ struct KnownFile {
     var options = options
     (options.atomicity, options.isDryRun, options.batchSize) = (usual.atomicity, usual.isDryRun, usual.batchSize)
     (options.rejectLimit, options.rejectShare, options.allowsEmpty) = (nil, nil, usual.allowsEmpty)
+    options.lineage = nil
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     return SHA256.digest(try encoder.encode(options)).hexadecimal

@@ -94,9 +94,11 @@ final class FeedImport {
     if begun == nil, let note = try known?.earlierImport(in: context) { return importer.skipped(note) }
     try check?.run(shouldStop: control.shouldStop)
     try folder.make()
+    let digest = try importer.digest(source, into: plan.steps.map(\.entity), known)
+    defer { digest?.cancel() }
     let load = { [self] (control: ImportControl) throws -> ImportEnd in
       if begun == nil { try save(checkpoint) }
-      return try importMembers(plan, checkpoint, known, control)
+      return try importMembers(plan, checkpoint, known, digest, control)
     }
     let end =
       if request.options.isWhole {
@@ -123,7 +125,8 @@ final class FeedImport {
   }
 
   private func importMembers(
-    _ plan: FeedPlan, _ checkpoint: ImportCheckpoint, _ known: KnownFile?, _ control: ImportControl
+    _ plan: FeedPlan, _ checkpoint: ImportCheckpoint, _ known: KnownFile?, _ digest: SourceDigest?,
+    _ control: ImportControl
   ) throws -> ImportEnd {
     members = plan.steps.map(Member.init)
     for index in members.indices {
@@ -145,6 +148,7 @@ final class FeedImport {
     checkpoint.bytesTotal = progress.bytesTotal
     try checkpoint.write(to: ImportCheckpoint.object(request.job, in: context))
     try known?.keep(in: context)
+    if let digest = try digest?.value() { try LineageRecorder.finish(request.job, digest: digest, in: context) }
     try context.saveValidated()
     context.reset()
     // Each entity of a Core Data store has the notes about the one file.

@@ -109,6 +109,28 @@ final class ConvertedBatch: @unchecked Sendable {
     for index in indices { rows.append(flat.row(index, mapping)) }
   }
 
+  // MARK: Places in the source
+
+  /// The place of a row's record.
+  func place(of row: Row) -> RecordPlace {
+    if let kept = row.deferred?.kept {
+      return RecordPlace(record: kept.record + 1, line: kept.line, byte: kept.byteOffset ?? 0)
+    }
+    return place(ofRecord: row.record)
+  }
+
+  /// The place of a flat row's record.
+  func place(ofFlat row: Int) -> RecordPlace { flat.map { place(ofRecord: $0.record(of: row)) } ?? .unknown }
+
+  private func place(ofRecord record: Int) -> RecordPlace {
+    RecordPlace(
+      record: source.end.record - Int64(source.count - record) + 1, line: source.line(record),
+      byte: source.byteOffset(record))
+  }
+
+  /// What a flat row's attributes add to its fingerprint; nil if that hasn't been computed.
+  func fingerprintSum(ofFlat row: Int) -> UInt64? { flat?.fingerprintSum(of: row) }
+
   // MARK: Rows and their records
 
   /// Whether the rows come from deferred records. Then writing them doesn't advance the reader's position.
@@ -157,6 +179,9 @@ struct FlatRows {
   let rows: NewRows
   /// The record of each row.
   private var records: [Int] = []
+  /// What the attributes of each row add to its fingerprint; none where nothing is recorded.
+  private var sums: [UInt64] = []
+  private let hash: RowFingerprint?
   /// The key of each row, for each to-one relationship of the mapping. The reading of a record that is rejected may leave
   /// one more.
   private var keys: [[Value]]
@@ -171,8 +196,13 @@ struct FlatRows {
   /// Whether records may have nested objects: rows for objects can't be made of flat rows alone then.
   let mayNest: Bool
 
-  init(_ rows: NewRows, references: Int, _ generation: Int, mayNest: Bool, nested: [FlatNestedRows], capacity: Int) {
+  init(
+    _ rows: NewRows, references: Int, _ generation: Int, mayNest: Bool, nested: [FlatNestedRows], capacity: Int,
+    hash: RowFingerprint? = nil
+  ) {
     self.rows = rows
+    self.hash = hash
+    if hash != nil { sums.reserveCapacity(capacity) }
     self.mayNest = mayNest
     self.nested = nested
     self.generation = generation
@@ -183,7 +213,14 @@ struct FlatRows {
 
   /// Notes the record of the row that was ended.
   @inline(__always)
-  mutating func append(record: Int) { records.append(record) }
+  mutating func append(record: Int) {
+    records.append(record)
+    if let hash { sums.append(hash.attributes(of: rows, records.count - 1)) }
+  }
+
+  func record(of row: Int) -> Int { records[row] }
+
+  func fingerprintSum(of row: Int) -> UInt64? { hash == nil ? nil : sums[row] }
 
   /// Notes a key of the row that is being made.
   @inline(__always)

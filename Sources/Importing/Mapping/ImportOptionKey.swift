@@ -18,13 +18,14 @@ package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashab
   package static let dryRun = ImportOptionKey("dry_run")
   package static let allowEmpty = ImportOptionKey("allow_empty")
   package static let skipKnownFiles = ImportOptionKey("skip_known_files")
+  package static let lineage = ImportOptionKey("lineage")
   package static let rejectLimit = ImportOptionKey("reject_limit")
   package static let rejectShare = ImportOptionKey("reject_share")
   package static let batchSize = ImportOptionKey("batch_size")
   package static let keepFailed = ImportOptionKey("keep_failed")
   package static let set = ImportOptionKey("set")
   private static let ofWhole = [
-    atomic, dryRun, allowEmpty, skipKnownFiles, rejectLimit, rejectShare, batchSize, keepFailed, set,
+    atomic, dryRun, allowEmpty, skipKnownFiles, lineage, rejectLimit, rejectShare, batchSize, keepFailed, set,
   ]
 
   // Of the way from records to objects.

@@ -27,6 +27,9 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   package var set: FileSet?
   /// Whether the file of a job that fails is kept as it is, although values of it are masked.
   package var keepsFailed = false
+  /// Whether it is recorded which job and record each row comes from, so that the import can be undone; nil for what the
+  /// entities' user info says.
+  package var lineage: Bool?
   /// How to read the source.
   package var reader: ReaderOptions
   /// How records become objects, in addition to what the model says.
@@ -87,8 +90,8 @@ extension ImportOptions {
 
 extension ImportOptions {
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, set, reader, mapping, batchSize, rejectLimit,
-      rejectShare, keepsFailed
+    case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, set, lineage, reader, mapping, batchSize, rejectLimit
+    case rejectShare, keepsFailed
   }
 
   /// Reads the options of a job, which an older version may have submitted: missing keys have their defaults.
@@ -102,6 +105,7 @@ extension ImportOptions {
     skipsKnownFiles = try values.decodeIfPresent(Bool.self, forKey: .skipsKnownFiles) ?? skipsKnownFiles
     set = try values.decodeIfPresent(FileSet.self, forKey: .set)
     keepsFailed = try values.decodeIfPresent(Bool.self, forKey: .keepsFailed) ?? keepsFailed
+    lineage = try values.decodeIfPresent(Bool.self, forKey: .lineage)
     reader = try values.decodeIfPresent(ReaderOptions.self, forKey: .reader) ?? reader
     mapping = try values.decodeIfPresent(MappingOptions.self, forKey: .mapping) ?? mapping
     batchSize = try values.decodeIfPresent(Int.self, forKey: .batchSize) ?? batchSize
@@ -120,6 +124,7 @@ extension ImportOptions {
     try values.encode(skipsKnownFiles, forKey: .skipsKnownFiles)
     try values.encodeIfPresent(set, forKey: .set)
     if keepsFailed { try values.encode(keepsFailed, forKey: .keepsFailed) }
+    try values.encodeIfPresent(lineage, forKey: .lineage)
     try values.encode(reader, forKey: .reader)
     try values.encode(mapping, forKey: .mapping)
     try values.encode(batchSize, forKey: .batchSize)

@@ -10,6 +10,8 @@ struct RecordConverter {
   /// Whether it has to be known what rejected records are about.
   private let notesRejected: Bool
   private let filter: RecordFilter?
+  /// Hashes the rows, where it is recorded where they come from.
+  private let hash: RowFingerprint?
   private var rejections: [Rejection] = []
   private var skipped: Int64 = 0
   private var rejectedKeys = RejectedKeys()
@@ -26,9 +28,10 @@ struct RecordConverter {
   /// - Parameter codes: numbers the keys of references of many batches; none are needed where rows become objects.
   init(
     _ source: RecordBatch, _ mapping: RecordMapping, _ mode: ImportMode, bytesRead: Int64,
-    _ codes: KeyCodes = KeyCodes()
+    _ codes: KeyCodes = KeyCodes(), hash: RowFingerprint? = nil
   ) {
     self.codes = codes
+    self.hash = hash
     fields = RecordFields(source, mapping)
     self.mode = mode
     self.bytesRead = bytesRead
@@ -118,7 +121,7 @@ struct RecordConverter {
     codes.begin(references: mapping.references.count, rows: source.count)
     return FlatRows(
       rows, references: mapping.references.count, codes.generation, mayNest: !mapping.nesting.isEmpty,
-      nested: nested, capacity: source.count)
+      nested: nested, capacity: source.count, hash: hash)
   }
 
   /// Whether the rows need no objects yet. Prepares the comparison with the store's rows, in a mode that finds objects.

@@ -18,12 +18,14 @@ struct DeferredRecord: Codable {
   /// Its number in the source.
   var record: Int64
   var line: Int64
+  /// The offset of its first byte in the source; nil in what an earlier version has kept.
+  var byteOffset: Int64?
   var isSelfContained: Bool
   /// Its text in the source; kept beside the rest.
   var raw: [UInt8] = []
 
   private enum CodingKeys: String, CodingKey {
-    case columns, values, keys, lists, nested, record, line, isSelfContained
+    case columns, values, keys, lists, nested, record, line, byteOffset, isSelfContained
   }
 
   /// Keeps a row of a batch.
@@ -38,6 +40,7 @@ struct DeferredRecord: Codable {
     raw = reason.raw
     isSelfContained = reason.isSelfContained
     record = batch.number(of: row)
+    byteOffset = batch.source.byteOffset(row.record)
     let ignored = Set(mapping.ignored)
     columns = mapping.columns.enumerated().filter { place, name in
       batch.source.cell(row.record, place).kind != .missing && !ignored.contains(name)

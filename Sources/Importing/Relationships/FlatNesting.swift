@@ -321,6 +321,14 @@ struct FlatNestedRows {
     return true
   }
 
+  /// The record's row that each object belongs to.
+  var owners: [Int] {
+    var owners: [Int] = []
+    owners.reserveCapacity(rows.count)
+    for row in ends.indices { while owners.count < Int(ends[row]) { owners.append(row) } }
+    return owners
+  }
+
   /// Points the objects to what they belong to, given by the IDs of the records' rows.
   func point(to owners: [ManagedObjectID]) {
     var next = 0

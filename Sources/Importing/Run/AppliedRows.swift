@@ -45,6 +45,9 @@ struct AppliedRows {
     return culprits
   }
 
+  /// The rows that last created or changed nested objects.
+  var rowsOfNested: [ManagedObjectID: Int] { nested }
+
   /// The row that last created or changed a nested object.
   func row(ofNested id: ManagedObjectID) -> Int? { nested[id] }
 }

@@ -34,6 +34,7 @@ final class BatchCommit {
   private let rejects: RejectFile
   /// What is noted with the rows, if the records are the rejects of another job.
   private let resolution: RejectResolution?
+  private let lineage: LineageRecorder?
   /// The checkpoint of the last save.
   private(set) var checkpoint: ImportCheckpoint
   /// The message of the first rejection, for the error when there are too many.
@@ -41,12 +42,13 @@ final class BatchCommit {
 
   init(
     _ context: ManagedObjectContext, job: String, _ rejects: RejectFile, from checkpoint: ImportCheckpoint,
-    _ resolution: RejectResolution? = nil
+    _ lineage: LineageRecorder? = nil, _ resolution: RejectResolution? = nil
   ) {
     self.resolution = resolution
     self.context = context
     self.job = job
     self.rejects = rejects
+    self.lineage = lineage
     self.checkpoint = checkpoint
   }
 
@@ -82,6 +84,7 @@ final class BatchCommit {
     next.unidentified += tally.unidentified
     if !tally.created.isEmpty { next.counts.created.merge(tally.created, uniquingKeysWith: +) }
     try next.write(to: object)
+    try lineage?.record()
     if let resolution {
       try resolution.save(batch, without: Set(rejections.map(\.record)).union(waiting), in: context)
     } else {
@@ -97,12 +100,14 @@ final class BatchCommit {
   func advance<T>(_ steps: (inout ImportCheckpoint) throws -> T) rethrows -> T { try steps(&checkpoint) }
 
   /// Saves the checkpoint of a finished import.
-  func finish(bytes: Int64, known: KnownFile?) throws {
+  /// - Parameter digest: of the file, where it is recorded.
+  func finish(bytes: Int64, known: KnownFile?, digest: String?) throws {
     var next = checkpoint
     next.isFinished = true
     next.bytesTotal = bytes
     try next.write(to: checkpointObject())
     try known?.keep(in: context)
+    if let digest { try lineage?.finish(digest: digest) }
     try context.saveValidated()
     checkpoint = next
   }

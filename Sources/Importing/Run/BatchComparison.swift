@@ -83,6 +83,7 @@ final class BatchComparison {
   }
 
   private func save(_ batch: ConvertedBatch, expectsNew: Bool) throws -> Bool {
+    target.lineage?.begin()
     let record = try commit.checkpointObject()
     guard let outcome = try compare(batch, expectsNew: expectsNew) else { return false }
     try commit.save(batch, rejecting: batch.rejections + outcome.rejections, outcome.tally, in: record)
@@ -129,13 +130,15 @@ final class BatchComparison {
       let applier = RowApplier(target, batch, .reading)
       try applier.apply(excluding: [:], mayHaveReferences: hasBacklog, mayHaveRecords: false)
       outcome.tally.add(try target.absent?.seen.mark(applier) ?? applier.tally)
+      if let lineage = target.lineage { applier.note(in: lineage) }
       outcome.rejections = applier.rejections
       outcome.leavesReferences = applier.leavesReferences
     }
     let new = absent.count == rows.count ? rows : rows.selecting(absent, of: context.persistentStoreCoordinator)
     let late = missing.isEmpty ? [] : absent.indices.filter { missing[absent[$0]] != nil }
     var given: [Int64] = []
-    if !absent.isEmpty, target.absent != nil || !late.isEmpty {
+    let lineage = target.lineage.flatMap { $0.contains(entity) ? $0 : nil }
+    if !absent.isEmpty, target.absent != nil || !late.isEmpty || lineage != nil {
       guard let obtained = try context.obtainNumbers(for: new) else { return nil }
       given = obtained
     }
@@ -143,6 +146,11 @@ final class BatchComparison {
     if !absent.isEmpty {
       guard try context.insert(new) else { return nil }
       outcome.tally.inserted += Int64(absent.count)
+      lineage?.noteInserted(new, numbers: given) {
+        batch.fingerprintSum(ofFlat: absent[$0])
+      } place: {
+        batch.place(ofFlat: absent[$0])
+      }
     }
     if !late.isEmpty {
       let notes = late.map { (row: given[$0], keys: missing[absent[$0]] ?? [:]) }
@@ -172,9 +180,23 @@ final class BatchComparison {
     }
     guard let ids = try context.obtainIDs(for: rows), try context.insert(rows) else { return nil }
     var outcome = Outcome()
+    target.lineage?.noteInserted(rows, numbers: ids.map(\.number)) {
+      batch.fingerprintSum(ofFlat: $0)
+    } place: {
+      batch.place(ofFlat: $0)
+    }
     outcome.tally.inserted = Int64(rows.count)
     for nested in batch.flatNested where nested.rows.count > 0 {
       nested.point(to: ids)
+      if let lineage = target.lineage, lineage.contains(nested.rows.entity) {
+        guard let numbers = try context.obtainNumbers(for: nested.rows) else { return nil }
+        let owners = nested.owners
+        lineage.noteInserted(nested.rows, numbers: numbers) { _ in
+          nil
+        } place: {
+          batch.place(ofFlat: owners[$0])
+        }
+      }
       // After the rows that they refer to, so that no reference is broken at any moment.
       guard try context.insert(nested.rows) else { return nil }
       outcome.tally.created[nested.shape.relationship.name] = Int64(nested.rows.count)

@@ -8,10 +8,12 @@ struct BatchInserter {
   private let context: ManagedObjectContext
   private let entity: EntityDescription
   private let commit: BatchCommit
+  private let lineage: LineageRecorder?
 
   init(_ target: BatchTarget, _ commit: BatchCommit) {
     context = target.context
     entity = target.entity
+    lineage = target.lineage
     self.commit = commit
   }
 
@@ -26,18 +28,21 @@ struct BatchInserter {
     // Fetched before there are new objects, so that the fetch needn't take them into account.
     let record = try commit.checkpointObject()
     var rejections = batch.rejections
-    if let rows = batch.flatRows, try context.insert(rows) {
+    lineage?.begin()
+    if let rows = batch.flatRows, try note(rows, of: batch), try context.insert(rows) {
       do {
         return try commit.save(batch, rejecting: rejections, Tally(inserted: Int64(rows.count)), in: record)
       } catch ManagedObjectError.constraintConflicts {
         context.removeNewRows()
       }
     }
+    lineage?.begin()
     try batch.makeRows()
     let rows = batch.rows
     let objects = try context.insert(entity, count: rows.count) { rows[$0].values }
     var inserted = objects.enumerated().map { Inserted(row: $0.offset, object: $0.element) }
     if !batch.isChecked { rejectInvalid(&inserted, batch, &rejections) }
+    if let lineage { for item in inserted { lineage.note(item.object, batch.place(of: batch.rows[item.row])) } }
     while true {
       do {
         return try commit.save(batch, rejecting: rejections, Tally(inserted: Int64(inserted.count)), in: record)
@@ -45,6 +50,19 @@ struct BatchInserter {
         try reject(conflicts, &inserted, batch, &rejections)
       }
     }
+  }
+
+  /// Notes where rows come from.
+  /// - Returns: false when that takes objects.
+  private func note(_ rows: NewRows, of batch: ConvertedBatch) throws -> Bool {
+    guard let lineage, lineage.contains(rows.entity) else { return true }
+    guard let numbers = try context.obtainNumbers(for: rows) else { return false }
+    lineage.noteInserted(rows, numbers: numbers) {
+      batch.fingerprintSum(ofFlat: $0)
+    } place: {
+      batch.place(ofFlat: $0)
+    }
+    return true
   }
 
   /// Rejects what wouldn't pass validation, so that one bad record doesn't prevent the batch from being saved.

@@ -25,17 +25,21 @@ final class BatchPipeline: @unchecked Sendable {
   private let interruption: Interruption
   private var mapping: RecordMapping
   private let codes = KeyCodes()
+  private let hash: RowFingerprint?
   private let state = Mutex(State())
   private let filled = DispatchSemaphore(value: 0)
   // Created at zero and signalled three times: Dispatch traps when a semaphore is released below its initial value.
   private let emptied = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// - Parameter interruption: ends the conversion within a record.
+  /// - Parameters:
+  ///   - hash: hashes the rows, where it is recorded where they come from.
+  ///   - interruption: ends the conversion within a record.
   init(
     reader: any RecordReader, mapping: RecordMapping, mode: ImportMode, batchSize: Int,
-    coordinator: PersistentStoreCoordinator, interruption: Interruption = Interruption()
+    coordinator: PersistentStoreCoordinator, hash: RowFingerprint? = nil, interruption: Interruption = Interruption()
   ) {
+    self.hash = hash
     self.interruption = interruption
     self.mode = mode
     self.coordinator = coordinator
@@ -95,7 +99,7 @@ final class BatchPipeline: @unchecked Sendable {
           codes.reset()
         }
         if let masking = mapping.masking { try masking.mask(batch, reader.rejectForm) }
-        var converter = RecordConverter(batch, mapping, mode, bytesRead: reader.bytesRead, codes)
+        var converter = RecordConverter(batch, mapping, mode, bytesRead: reader.bytesRead, codes, hash: hash)
         deliver(.success(try interruption.limit { try converter.convert(for: coordinator) }))
       } catch {
         deliver(.failure(error))

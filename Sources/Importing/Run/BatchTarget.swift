@@ -15,12 +15,15 @@ struct BatchTarget {
   let absent: AbsentObjects?
   /// The objects that no record may take a unique value from, by row number: see ``ProtectedObjects``.
   let protected: Set<Int64>
+  /// Records where rows come from; nil where nothing is recorded.
+  let lineage: LineageRecorder?
 
   init(
     _ context: ManagedObjectContext, _ rules: MappingRules, _ mode: ImportMode, job: String,
-    _ options: ImportOptions, protected: Set<Int64> = []
+    _ options: ImportOptions, protected: Set<Int64> = [], lineage: LineageRecorder? = nil
   ) {
     self.context = context
+    self.lineage = lineage
     self.mode = mode
     self.job = job
     self.protected = protected
@@ -30,12 +33,13 @@ struct BatchTarget {
       mode.deletesOthers
       ? AbsentObjects(
         context: context, mode: mode, job: job, rules: rules, batchSize: options.batchSize,
-        allowsEmpty: options.allowsEmpty)
+        allowsEmpty: options.allowsEmpty, lineage: lineage)
       : nil
     resolver = ReferenceResolver(context: context, seen: absent?.seen)
     backlog = ImportBacklog(
       PendingReferences(
-        context: context, job: job, batchSize: options.batchSize, options: rules.options, seen: absent?.seen),
+        context: context, job: job, batchSize: options.batchSize, options: rules.options, seen: absent?.seen,
+        lineage: lineage),
       DeferredRecords(context: context, job: job, batchSize: options.batchSize))
   }
 }

@@ -10,6 +10,8 @@ final class BatchWriter {
   private let comparison: BatchComparison
   /// The file, where imported files are to be recognised later.
   private let known: KnownFile?
+  /// The hash of the file, where rows are recorded to come from it.
+  private let digest: SourceDigest?
   /// The objects of the last batch, to be released on another thread.
   private var detached: DetachedObjects?
 
@@ -19,11 +21,13 @@ final class BatchWriter {
 
   init(
     _ target: BatchTarget, _ rejects: RejectFile, from checkpoint: ImportCheckpoint, known: KnownFile?,
-    _ resolution: RejectResolution? = nil
+    digest: SourceDigest? = nil, _ resolution: RejectResolution? = nil
   ) {
     self.target = target
     self.known = known
-    commit = BatchCommit(target.context, job: target.job, rejects, from: checkpoint, resolution)
+    self.digest = digest
+    commit = BatchCommit(
+      target.context, job: target.job, rejects, from: checkpoint, target.lineage, resolution)
     inserter = BatchInserter(target, commit)
     comparison = BatchComparison(target, commit)
   }
@@ -49,6 +53,7 @@ final class BatchWriter {
     var refused: [Int: Rejection] = [:]
     var retries = 0
     while true {
+      target.lineage?.begin()
       let record = try commit.checkpointObject()
       let mayHaveReferences = try target.backlog.mayHaveReferences()
       let mayHaveRecords = try target.backlog.mayHaveRecords()
@@ -56,6 +61,7 @@ final class BatchWriter {
       try applier.apply(excluding: refused, mayHaveReferences: mayHaveReferences, mayHaveRecords: mayHaveRecords)
       if phase != .reading, refused.isEmpty, applier.isIdle { return false }
       let tally = try target.absent?.seen.mark(applier) ?? applier.tally
+      if let lineage = target.lineage { applier.note(in: lineage) }
       do {
         try commit.save(
           batch, rejecting: batch.rejections + refused.values + applier.rejections, tally, in: record,
@@ -119,7 +125,7 @@ final class BatchWriter {
       guard let notes else { return nil }
       deletionNotes = notes
     }
-    try commit.finish(bytes: bytes, known: known)
+    try commit.finish(bytes: bytes, known: known, digest: try digest?.value())
     var notes = unresolved.notes + createdNotes
     if unresolvedBefore > 0 {
       notes.append("\(unresolvedBefore) reference(s) were left empty before the import was interrupted")

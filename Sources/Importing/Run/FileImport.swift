@@ -112,6 +112,9 @@ extension FileImport {
     public var isDryRun = false
     /// Whether ``ImportMode/replace`` and ``ImportMode/synchronise`` may take a file without records, and delete everything.
     public var allowsEmpty = false
+    /// Whether the store keeps which record of which file each row comes from; nil for what the entity's user info says. See
+    /// `docs/lineage.md`.
+    public var lineage: Bool?
 
     /// The options that suit most files.
     public init() {}
@@ -128,6 +131,7 @@ extension FileImport {
       options.atomicity = isAtomic ? .file : .batch
       options.isDryRun = isDryRun
       options.allowsEmpty = allowsEmpty
+      options.lineage = lineage
       options.mapping.key = key
       options.mapping.properties = properties
       options.mapping.nulls = nulls

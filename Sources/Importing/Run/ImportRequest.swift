@@ -25,6 +25,8 @@ package struct ImportRequest: Sendable {
   package var shouldStopWithinRecord: @Sendable () -> Bool = { false }
   /// Where the keys of masks are.
   package var credentials = MaskCredentials.ofProcess
+  /// What is recorded of the job, if its rows are recorded to come from it.
+  package var origin = LineageOrigin()
   /// Takes the place of an entity: each file of an archive goes into the entity that it belongs to, in the order of their
   /// references. A file that isn't an archive goes into the entity that its name says.
   package static let feed = "*"

@@ -88,10 +88,12 @@ package struct Importer {
     let checkpoint = try (begun ?? ImportCheckpoint()).identified(as: source)
     let known = try knownFile(source, into: entity.name, control)
     if begun == nil, let note = try known?.earlierImport(in: context) { return skipped(note) }
+    let digest = try digest(source, into: [entity], known)
+    defer { digest?.cancel() }
     let load = { (control: ImportControl) throws -> ImportEnd in
       try SourceLoad(
         request, part, source, known, of: entity, in: context, store, from: checkpoint, largeLoad: largeLoad,
-        protected: protected.of(request.job)
+        protected: protected.of(request.job), digest
       ).run(control)
     }
     let end =
@@ -112,6 +114,14 @@ package struct Importer {
   func knownFile(_ source: any IdentifiedSource, into target: String, _ control: ImportControl) throws -> KnownFile? {
     guard request.options.skipsKnownFiles, part == nil else { return nil }
     return try KnownFile(source, into: target, request, shouldStop: control.shouldStop)
+  }
+
+  /// The hash of the file, where it is recorded which rows come from it; nil otherwise, which costs nothing.
+  func digest(_ source: ImportSource, into entities: [EntityDescription], _ known: KnownFile?) throws -> SourceDigest? {
+    guard part == nil,
+      entities.contains(where: { LineageScope(request.options.lineage, of: $0, in: coordinator.model) != nil })
+    else { return nil }
+    return known.map { SourceDigest(known: $0.digest) } ?? SourceDigest(source)
   }
 
   /// The end of an import of a file that was imported before.

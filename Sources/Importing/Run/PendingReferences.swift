@@ -16,11 +16,13 @@ struct PendingReferences {
   private let options: MappingOptions
   /// Where created objects are marked as seen, in a mode that needs this.
   private let seen: SeenObjects?
+  private let lineage: LineageRecorder?
 
   init(
     context: ManagedObjectContext, job: String, batchSize: Int = 5_000, options: MappingOptions = MappingOptions(),
-    seen: SeenObjects? = nil
+    seen: SeenObjects? = nil, lineage: LineageRecorder? = nil
   ) {
+    self.lineage = lineage
     self.context = context
     self.job = job
     self.batchSize = batchSize
@@ -180,6 +182,7 @@ struct PendingReferences {
     _ limit: Int, _ refusal: ValidationFailure?, _ resolver: ReferenceResolver, _ checkpoint: inout ImportCheckpoint,
     _ unresolved: inout UnresolvedReferences
   ) throws -> Bool {
+    lineage?.begin()
     let record = try ImportCheckpoint.object(job, in: context)
     let pending = try next(limit)
     if pending.isEmpty { return false }
@@ -244,6 +247,7 @@ struct PendingReferences {
     try checkpoint.write(to: record)
     // The rows were validated when they were written, and setting an optional reference can't make them invalid, but the
     // objects that it leads to.
+    try lineage?.record()
     try context.saveValidated()
     return true
   }

@@ -49,6 +49,9 @@ final class RowApplier {
   private var repeated: [ManagedObject] = []
   /// The nested objects of the batch; nil when it has none.
   private var nested: NestedApplier?
+  /// The row that is being applied, and those that had objects created because they refer to them.
+  private var current = 0
+  private var creators: [ManagedObjectID: Int] = [:]
   /// Whether any row was deferred to the end of the file.
   private(set) var defersRecords = false
   /// Whether the key of any object that references can lead to has changed.
@@ -210,6 +213,7 @@ final class RowApplier {
 
   private func apply(_ index: Int) throws {
     let row = batch.rows[index]
+    current = index
     if row.deferred?.isSuperseded == true { return refused.rejectSuperseded(row) }
     var known: ManagedObject?
     if mode.findsObjects {
@@ -296,8 +300,35 @@ final class RowApplier {
     switch target {
     case .object(let id): id
     case .itself: object.objectID
-    case .new(let key): try targets.create(place, key, in: context)
+    case .new(let key): try created(place, key)
     case .nothing: nil
+    }
+  }
+
+  private func created(_ place: Int, _ key: Value) throws -> ManagedObjectID? {
+    let known = targets.created.count
+    let id = try targets.create(place, key, in: context)
+    if let id, targets.created.count > known { creators[id] = current }
+    return id
+  }
+
+  /// Tells which record has changed which object, for the next save.
+  func note(in lineage: LineageRecorder) {
+    for (id, index) in creators {
+      if let object = context.registeredObject(for: id) { lineage.note(object, batch.place(of: batch.rows[index])) }
+    }
+    for (id, index) in applied.rowsOfNested {
+      if let object = context.registeredObject(for: id) { lineage.note(object, batch.place(of: batch.rows[index])) }
+    }
+    // An object's first record is the one that has inserted it; otherwise the last that changed it counts.
+    var new: Set<ObjectIdentifier> = []
+    for item in applied.rows {
+      if item.isNew {
+        new.insert(ObjectIdentifier(item.object))
+      } else if new.contains(ObjectIdentifier(item.object)) {
+        continue
+      }
+      lineage.note(item.object, batch.place(of: batch.rows[item.index]))
     }
   }
 

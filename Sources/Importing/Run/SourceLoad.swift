@@ -17,6 +17,7 @@ final class SourceLoad {
   private let limits: RejectLimits
   private let indexes: PostponedIndexes
   private let writer: BatchWriter
+  private let lineage: LineageRecorder?
   /// Columns to properties. A source whose records may nest shows its columns batch by batch.
   private var mapping: RecordMapping
   private var bytesDone: Int64
@@ -27,7 +28,7 @@ final class SourceLoad {
   init(
     _ request: ImportRequest, _ part: FeedPart?, _ source: ImportSource, _ known: KnownFile?,
     of entity: EntityDescription, in context: ManagedObjectContext, _ store: PersistentStore,
-    from begin: ImportCheckpoint, largeLoad: Int64, protected: Set<Int64>
+    from begin: ImportCheckpoint, largeLoad: Int64, protected: Set<Int64>, _ digest: SourceDigest?
   ) throws {
     let options = request.options
     let position = begin.position == .start ? nil : begin.position
@@ -63,9 +64,17 @@ final class SourceLoad {
     coordinator = context.persistentStoreCoordinator
     limits = RejectLimits(options)
     indexes = PostponedIndexes(of: entity, in: store, largeLoad: largeLoad, options)
+    lineage = LineageScope(options.lineage, of: entity, in: context.model).map { scope in
+      LineageRecorder(
+        context, job: request.job, request.origin,
+        LineageSource(
+          name: request.name, inside: opened.detection.member ?? options.reader.member ?? "", entity: entity.name),
+        scope)
+    }
     writer = BatchWriter(
-      BatchTarget(context, mapping.rules, mode, job: request.job, options, protected: protected), rejects, from: begin,
-      known: known, try request.retry.map { try RejectResolution($0) })
+      BatchTarget(
+        context, mapping.rules, mode, job: request.job, options, protected: protected, lineage: lineage), rejects,
+      from: begin, known: known, digest: digest, try request.retry.map { try RejectResolution($0) })
     bytesDone = position == nil ? 0 : reader.bytesRead
     bytesTotal = reader.bytesTotal
   }
@@ -79,7 +88,8 @@ final class SourceLoad {
     let first = progress
     let pipeline = BatchPipeline(
       reader: opened.reader, mapping: mapping, mode: mode, batchSize: request.options.batchSize,
-      coordinator: coordinator, interruption: request.makeInterruption())
+      coordinator: coordinator, hash: lineage.flatMap { $0.contains(entity) ? $0.hash(of: entity) : nil },
+      interruption: request.makeInterruption())
     defer { pipeline.stop() }
     control.report(first)
     // An earlier run may have been killed just before it failed for this.

@@ -22,12 +22,14 @@ struct AbsentObjects {
   /// another value there. nil for all.
   private let scope: FetchPredicate?
   private let given: [(slot: Int, value: Value)]
+  private let lineage: LineageRecorder?
 
   init(
     context: ManagedObjectContext, mode: ImportMode, job: String, rules: MappingRules, batchSize: Int,
-    allowsEmpty: Bool
+    allowsEmpty: Bool, lineage: LineageRecorder? = nil
   ) {
     self.context = context
+    self.lineage = lineage
     entity = rules.entity
     self.mode = mode
     self.batchSize = batchSize
@@ -120,7 +122,8 @@ struct AbsentObjects {
         let absent = try seen.absent(among: ids)
         context.reset()
         if absent.isEmpty { continue }
-        let refused = try Deletion(context: context, entity: entity, job: seen.job).delete(absent, &checkpoint)
+        let refused = try Deletion(context: context, entity: entity, job: seen.job, lineage: lineage).delete(
+          absent, &checkpoint)
         // The refused objects are still marked as deleted in the context.
         context.reset()
         try note(refused, &kept)

@@ -11,14 +11,17 @@ package struct Deletion {
   private let job: String
   private let predicate: FetchPredicate?
   private let includesSubentities: Bool
+  private let lineage: LineageRecorder?
 
   /// - Parameters:
   ///   - job: names the checkpoint.
   ///   - predicate: what must still be true for an object when it is read to be deleted.
+  ///   - lineage: records what is deleted; nil where nothing is recorded.
   package init(
     context: ManagedObjectContext, entity: EntityDescription, job: String, predicate: FetchPredicate? = nil,
-    includesSubentities: Bool = false
+    includesSubentities: Bool = false, lineage: LineageRecorder? = nil
   ) {
+    self.lineage = lineage
     self.context = context
     self.entity = entity
     self.job = job
@@ -71,6 +74,7 @@ package struct Deletion {
     var attempt = 1
     while true {
       context.reset()
+      lineage?.begin()
       let record = try ImportCheckpoint.object(job, in: context)
       for part in ids.parts(of: 10_000) {
         let request = FetchRequest<ManagedObject>(
@@ -86,6 +90,7 @@ package struct Deletion {
         context.deletedObjects.lazy.filter { includesSubentities ? $0.entity.isKindOf(entity) : $0.entity === entity }
           .count)
       try next.write(to: record)
+      try lineage?.record()
       do {
         try context.save()
         checkpoint = next

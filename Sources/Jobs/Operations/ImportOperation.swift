@@ -79,6 +79,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
         numbers: environment.rejectsDirectory.appendingPathComponent(RejectRetry.numbersName(job: job.id)),
         isOfCoreData: job.format == FileFormatName.coreData.rawValue)
     }
+    request.origin = lineageOrigin
     request.shouldStopWithinRecord = { [unowned self] in isCancelled || isDraining }
     return request
   }

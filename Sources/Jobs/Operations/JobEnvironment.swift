@@ -23,6 +23,8 @@ public struct JobEnvironment: Sendable {
   package var exportPause: (@Sendable () -> Duration)?
   /// Where the keys of masks are.
   package var credentials = MaskCredentials.ofProcess
+  /// Whether jobs keep the former values of what they change, where it is recorded which rows they change.
+  package var keepsBeforeImages: @Sendable () -> Bool = { true }
   /// Where reports of what was found go.
   package var reportsDirectory: URL?
   /// The nice value of the threads that jobs run on, from 0 to 19, so that answers get the processor before jobs.

@@ -110,7 +110,7 @@ private final class ClosureOperation: JobOperation, @unchecked Sendable {
 }
 
 extension OperationCatalogue {
-  /// The operations of this library: `import`, `export`, `prune` and `update`, and those that look after stores.
+  /// The operations of this library: `import`, `export`, `prune`, `update` and `undo`, and those that look after stores.
   public static var standard: OperationCatalogue {
     var catalogue = OperationCatalogue()
     catalogue.add(ImportOperation.kind, ImportOperation.self)
@@ -126,6 +126,7 @@ extension OperationCatalogue {
     add(ExportOperation.kind, ExportOperation.self)
     add(PruneOperation.kind, PruneOperation.self)
     add(UpdateOperation.kind, UpdateOperation.self)
+    add(UndoOperation.kind, UndoOperation.self)
   }
 }
 

@@ -19,6 +19,8 @@ package final class JobQueue: Sendable {
   let ledger: JobLedger
   let operations: OperationCatalogue
   let environment: JobEnvironment
+  /// What names this queue among all that a data store may meet.
+  package var queueIdentifier: String { environment.queueIdentifier }
   let clock: JobClock
   private let steps: ClockSteps
   let random: @Sendable () -> Double

@@ -14,6 +14,7 @@ extension ImportOptions {
     }
     if let flag = section[.skipKnownFiles]?.flag() { skipsKnownFiles = flag }
     if let flag = section[.keepFailed]?.flag() { keepsFailed = flag }
+    if let flag = section[.lineage]?.flag() { lineage = flag }
     section[.rejectLimit]?.readLimit(0...1_000_000_000, into: &rejectLimit)
     section[.rejectShare]?.readShare(into: &rejectShare)
     if let size = section[.batchSize]?.integer(1...1_000_000) { batchSize = size }

@@ -7,6 +7,8 @@ package struct KeepConfiguration: Sendable, Equatable {
   package var discarded = Duration.seconds(180 * 86_400)
   /// How many in all; those that ended last.
   package var jobs = 100_000
+  /// How long the former values of rows stay, for an undo of the jobs that have changed them; nil if none are kept.
+  package var undo: Duration? = .seconds(7 * 86_400)
   /// How long their files stay in `done/` and `corrupt/`.
   package var files = Files.job
 
@@ -25,7 +27,7 @@ package struct KeepConfiguration: Sendable, Equatable {
 
 extension KeepConfiguration {
   enum Key: String, CaseIterable {
-    case completed, cancelled, discarded, jobs, files
+    case completed, cancelled, discarded, jobs, undo, files
   }
 
   /// Nil with a problem reported.
@@ -37,6 +39,9 @@ extension KeepConfiguration {
     if let cancelled = section[.cancelled]?.duration(allowed) { self.cancelled = cancelled }
     if let discarded = section[.discarded]?.duration(allowed) { self.discarded = discarded }
     if let jobs = section[.jobs]?.integer(1...100_000_000) { self.jobs = jobs }
+    if let value = section[.undo] {
+      if value.node.string == "none" { undo = nil } else if let age = value.duration(allowed) { undo = age }
+    }
     if let value = section[.files] {
       switch value.node.string {
       case "job": files = .job

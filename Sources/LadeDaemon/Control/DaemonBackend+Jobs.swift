@@ -29,6 +29,7 @@ extension DaemonBackend {
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
     try permissions.check(submission, by: peer)
     try await checkBackup(of: submission)
+    let submission = try await checkedUndo(submission)
     return try await translating {
       let file = try await opened(submission, for: peer)
       let made = try await queue.receive(
@@ -42,9 +43,9 @@ extension DaemonBackend {
   func submitAtOnce(
     _ submission: JobSubmission, by peer: Peer, reply: @escaping @Sendable (Result<Job, any Error>) -> Void
   ) -> Bool {
-    // An import's file is opened before, and a restore's backup is looked at.
-    guard submission.kind != ImportOperation.kind, submission.kind != RestoreOperation.kind, submission.source == nil,
-      submission.files.isEmpty
+    // An import's file is opened before, a restore's backup is looked at, and so is what an undo takes back.
+    guard submission.kind != ImportOperation.kind, submission.kind != RestoreOperation.kind,
+      submission.kind != UndoOperation.kind, submission.source == nil, submission.files.isEmpty
     else { return false }
     do {
       try permissions.check(submission, by: peer)

@@ -34,7 +34,7 @@ struct RecipeTrial: Sendable {
     defer { clear() }
     var options = options
     options.isDryRun = true
-    options.skipsKnownFiles = false
+    (options.skipsKnownFiles, options.lineage) = (false, false)
     options.batchSize = min(options.batchSize, Int(records))
     let rejects = folder.appendingPathComponent(
       RejectFileName.name(job: "trial", source: file.name, options.reader))

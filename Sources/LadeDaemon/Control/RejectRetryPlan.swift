@@ -29,11 +29,8 @@ struct RejectRetryPlan: Sendable {
       throw ControlError.conflict(reason: "Job \(job.id) has rejected nothing.")
     }
     let feed = job.entity == ImportRequest.feed
-    let request = JobSubmission(
-      store: job.recipe == nil ? job.store : nil, entity: job.recipe == nil ? job.entity : nil, recipe: job.recipe,
-      lane: job.recipe == nil ? job.lane : nil, priority: job.recipe == nil ? job.priority : nil, tags: job.tags,
-      uniqueKey: RejectRetryFiles.uniqueKey(of: job.id))
-    var submission = try plan.submission(request, source: feed ? file + ".tar" : file, by: who)
+    let request = JobSubmission.retry(ofRejectsOf: job, uniqueKey: RejectRetryFiles.uniqueKey(of: job.id))
+    var submission = try plan.submission(request, source: feed ? file + ".tar" : file, isOfRejects: true, by: who)
     guard submission.store == job.store, submission.entity == job.entity, let name = job.store,
       let store = plan.stores[name]
     else {

@@ -52,7 +52,7 @@ final class DaemonParts: Sendable {
       directories: open.directories, current: current, queue: queue, queueIdentifier: open.queueIdentifier,
       startedAt: startedAt, logger: logger)
     upkeep = Upkeep(
-      queue: queue, stores: open.stores, queueCoordinator: open.queueCoordinator, logger: logger)
+      queue: queue, stores: open.stores, queueCoordinator: open.queueCoordinator, current: current, logger: logger)
     let freshness = FreshnessMonitor(current: current, queue: queue, logger: logger)
     self.freshness = freshness
     let events = DaemonJobEvents(
@@ -134,6 +134,7 @@ final class DaemonParts: Sendable {
     environment.niceness = 5
     if let credentials = configuration.credentials { environment.credentials = credentials }
     environment.exportPause = { current.now.configuration.queries.exports }
+    environment.keepsBeforeImages = { current.now.configuration.keep.undo != nil }
     environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
     let schedules = try current.now.plan.schedules()
     do {

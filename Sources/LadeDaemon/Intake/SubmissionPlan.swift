@@ -26,9 +26,10 @@ struct SubmissionPlan: Sendable {
   /// - Parameters:
   ///   - source: the name of an import's file, or of a set.
   ///   - files: the names of the set's files; nil for one file.
+  ///   - isOfRejects: whether the file has the rejects of a job. Those of a set are no set.
   /// - Throws: ``SubmissionProblem``.
   func submission(
-    _ request: JobSubmission, source: String?, files: [String]? = nil, by who: String
+    _ request: JobSubmission, source: String?, files: [String]? = nil, isOfRejects: Bool = false, by who: String
   ) throws -> JobSubmission {
     if let priority = request.priority { try Self.checkPriority(priority) }
     if request.uniqueKey == nil, request.uniquePeriod != nil || request.uniqueStates != nil {
@@ -54,6 +55,7 @@ struct SubmissionPlan: Sendable {
     if isOfRecipe != true { try masks.add(to: &options, entity) }
     let masking = options.mapping
     try OptionOverrides(request.options).apply(to: &options)
+    if isOfRejects { options.set = nil }
     try check(&options, files, source: source, entity, in: store)
     try masks.check(options.mapping, against: masking, entity)
     // The options may say what identifies an object.

@@ -1,6 +1,7 @@
 import CLinux
 import Dispatch
 import Foundation
+import Importing
 import Jobs
 import Logging
 import ManagedObjects
@@ -26,7 +27,11 @@ final class Upkeep: Service {
   /// Pages that each transaction returns, so that submissions don't wait.
   private static let pagesAtOnce = 256
 
+  /// How often former values that aren't kept any more are looked for.
+  private static let retentionInterval = Duration.seconds(600)
+
   private let queue: JobQueue
+  private let current: CurrentConfiguration?
   private let stores: DataStores
   private let queueCoordinator: PersistentStoreCoordinator
   private let logger: Logger
@@ -36,8 +41,13 @@ final class Upkeep: Service {
   /// The stores without maintenance that the log has named.
   private let named = Mutex<Set<String>>([])
 
-  init(queue: JobQueue, stores: DataStores, queueCoordinator: PersistentStoreCoordinator, logger: Logger) {
+  /// - Parameter current: says how long former values are kept; nil for as long as the store.
+  init(
+    queue: JobQueue, stores: DataStores, queueCoordinator: PersistentStoreCoordinator,
+    current: CurrentConfiguration? = nil, logger: Logger
+  ) {
     self.queue = queue
+    self.current = current
     self.stores = stores
     self.queueCoordinator = queueCoordinator
     self.logger = logger
@@ -52,8 +62,13 @@ final class Upkeep: Service {
   func run() async throws {
     await cancelWhenGracefulShutdown {
       var (busy, idle) = (0, 0)
+      var nextRetention = ContinuousClock.now
       while (try? await Task.sleep(for: idle > Self.idleRounds ? Self.longInterval : Self.interval)) != nil {
         self.queue.checkClock()
+        if ContinuousClock.now >= nextRetention {
+          nextRetention = .now + Self.retentionInterval
+          _ = try? await self.work.result { self.removeBeforeImages(now: Date()) }
+        }
         let isRunning = (try? await self.queue.counts()[.running]) ?? 1 > 0
         (busy, idle) = isRunning ? (busy + 1, 0) : (0, idle + 1)
         let isDue = isRunning ? busy % Self.busyRounds == 0 : self.hasWorked.load(ordering: .relaxed)
@@ -70,6 +85,26 @@ final class Upkeep: Service {
     compactQueue()
     if isQuiet { for store in allStores { store.releaseMemory() } }
     lade_trim_heaps()
+  }
+
+  /// Removes the former values that aren't kept any more. Blocks.
+  func removeBeforeImages(now: Date) {
+    guard let keep = current?.now.configuration.keep else { return }
+    let kept = (keep.undo ?? .zero) / .seconds(1)
+    let time = now.addingTimeInterval(-kept)
+    for store in stores.all {
+      do {
+        let count = try BeforeImageRetention.prune(before: time, in: store.coordinator)
+        guard count > 0 else { continue }
+        logger.debug(
+          "former values that aren't kept any more were removed",
+          metadata: ["store": "\(store.configuration.name)", "objects": "\(count)"])
+      } catch {
+        logger.warning(
+          "former values that aren't kept any more couldn't be removed",
+          metadata: ["store": "\(store.configuration.name)", "error": "\(error)"])
+      }
+    }
   }
 
   private var allStores: [SQLiteStore] {

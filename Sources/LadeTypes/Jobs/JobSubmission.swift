@@ -114,6 +114,14 @@ public struct JobSubmission: Codable, Sendable, Hashable {
     JobSubmission(recipe: recipe, lane: lane, priority: priority, tags: ["replay"])
   }
 
+  /// The submission of a job's rejects, under its recipe as it is now. Without one it has what the job had.
+  package static func retry(ofRejectsOf job: Job, uniqueKey: String) -> JobSubmission {
+    JobSubmission(
+      store: job.recipe == nil ? job.store : nil, entity: job.recipe == nil ? job.entity : nil, recipe: job.recipe,
+      lane: job.recipe == nil ? job.lane : nil, priority: job.recipe == nil ? job.priority : nil, tags: job.tags,
+      uniqueKey: uniqueKey)
+  }
+
   /// Reads a submission; every key may be left out.
   public init(from decoder: any Decoder) throws {
     try decoder.rejectUnknownKeys(CodingKeys.self)

@@ -51,6 +51,17 @@ extension ManagedObjectContext {
     return adopt(StoreRow(id: temporaryID(of: entity), values: values))
   }
 
+  /// Inserts an object again under the permanent ID that it had, as the undo of a deletion does. The context must not have an
+  /// object of that ID; if the store has, the save fails with a conflict.
+  package func insert(
+    _ entity: EntityDescription, values: ContiguousArray<Value>, as id: ManagedObjectID
+  ) throws -> ManagedObject {
+    confinement.check()
+    guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
+    let row = StoreRow(id: id, values: values)
+    return entity.hasOwnClass ? awakened(row) : adopt(row)
+  }
+
   /// Inserts new objects, in order, as ``insert(_:values:)`` does for one.
   ///
   /// A closure delivers the values, because code that is generic over a collection isn't specialised for another module's

@@ -118,6 +118,10 @@ extension ControlClient {
     try await send(.GET, .count(entity: query.entity), query.queryString)
   }
 
+  func origins(_ query: OriginQuery) async throws -> RowOrigins {
+    try await send(.GET, .origin(entity: query.entity), query.queryString)
+  }
+
   func stores(_ query: StoreCountQuery = StoreCountQuery()) async throws -> StoreList {
     try await send(.GET, .stores, query.queryString)
   }

@@ -162,7 +162,9 @@ struct OpenAPITests {
       "ReplayResult": names(ReplayResult.CodingKeys.self),
       "StoreList": names(StoreList.CodingKeys.self), "Store": names(Store.CodingKeys.self),
       "StoreEntity": names(Store.Entity.CodingKeys.self), "ObjectPage": names(ObjectPage.CodingKeys.self),
-      "ObjectCount": names(ObjectCount.CodingKeys.self), "WatchResult": names(WatchResult.CodingKeys.self),
+      "ObjectCount": names(ObjectCount.CodingKeys.self), "RowOrigins": names(RowOrigins.CodingKeys.self),
+      "RowOrigin": names(RowOrigin.CodingKeys.self), "OriginStep": names(OriginStep.CodingKeys.self),
+      "WatchResult": names(WatchResult.CodingKeys.self),
       "WatchRow": names(WatchRow.CodingKeys.self), "WatchChanges": names(WatchChanges.CodingKeys.self),
       "WatchChange": names(WatchChanges.Change.CodingKeys.self),
     ]
@@ -288,6 +290,7 @@ struct OpenAPITests {
         ),
         ("get", "/v1/stores", "/v1/stores", nil), ("get", "/v1/stores/{store}", "/v1/stores/main", nil),
         ("get", "/v1/objects/{entity}", "/v1/objects/Stop", nil), ("get", "/v1/count/{entity}", "/v1/count/Stop", nil),
+        ("get", "/v1/origin/{entity}", "/v1/origin/Stop?key=7", nil),
       ]
       for (method, path, uri, body) in requests {
         let answer = try await ask(server.path, .init(rawValue: method.uppercased()), uri, body: body)

@@ -308,6 +308,11 @@ struct ControlVerbTests {
           "format": .string("json"), "limit": .int(5), "columns": .list([.string("name"), .string("height")]),
         ])
       #expect(backend.submissions[3].options == ["backup": .string("latest")])
+      let undo = try await run("undo", "12")
+      #expect(undo.status == 64 && undo.error.contains("Take back what job 12 has done?"))
+      #expect(try await run("undo", "12", "--yes", "--force").status == 0)
+      #expect(backend.submissions.last?.kind == "undo" && backend.submissions.last?.store == nil)
+      #expect(backend.submissions.last?.options == ["job": .int(12), "force": .bool(true)])
     }
   }
 }

@@ -398,6 +398,26 @@ struct LadectlWithDaemonTests {
     }
   }
 
+  @Test("an origin is shown with file, place, hash and job")
+  func origin() async throws {
+    try await with(MemoryBackend()) { run async throws in
+      let text = try await run(["where-from", "Stop", "42"]).output
+      #expect(
+        text.hasPrefix(
+          "Stop 42\n  inserted\n    feed.zip, member stops.txt, line 3, byte 40, record 2\n    sha256 abab"))
+      #expect(
+        text.contains("\n    job 12 (import), recipe stops, submitted by ") && text.contains("; taken back by job 13\n")
+      )
+      #expect(text.contains("  deleted\n    job 13 (undo), which took back job 12, submitted by "))
+      #expect(text.hasSuffix("\nStop 8\n  of unknown origin\n"))
+      let json = try await run(["where-from", "Stop", "--where", "open == NO", "--json"])
+      #expect(try WireFormat.decode(RowOrigins.self, from: Data(json.output.utf8)).objects.count == 2)
+      for words in [["where-from", "Stop"], ["where-from", "Stop", "1", "--where", "open == NO"]] {
+        #expect(try await run(words).status == 64)
+      }
+    }
+  }
+
   @Test("the status waits for a daemon that isn't there yet, and gives up in time")
   func statusWait() async throws {
     let directory = try TemporaryDirectory()

@@ -79,6 +79,21 @@ struct RouteTests {
     }
   }
 
+  @Test("origins are asked for with everything that was said")
+  func origins() async throws {
+    let directory = try TemporaryDirectory()
+    let query = OriginQuery(entity: "Große Entität/x", store: "other", key: "a+b & c", limit: 3)
+    try await RunningServer.with(MemoryBackend(), at: directory.file("s")) { server async throws in
+      let origins = try await ControlClient(socketPath: server.path).origins(query)
+      #expect(origins.entity == query.entity && origins.store == "other")
+      #expect(origins.objects.map(\.key) == ["a+b & c", "8"] && origins.objects[1].steps.isEmpty)
+      let steps = origins.objects[0].steps
+      #expect(steps.map(\.event) == ["inserted", "deleted"] && steps[0].byte == 40 && steps[1].undoes == 12)
+    }
+    #expect(throws: QueryError.self) { try OriginQuery(entity: "Stop", QueryString(parsing: "limit=1001")) }
+    #expect(throws: QueryError.self) { try OriginQuery(entity: "Stop", QueryString(parsing: "keys=1")) }
+  }
+
   @Test("one connection serves several requests")
   func keepAlive() async throws {
     let directory = try TemporaryDirectory()

@@ -232,6 +232,22 @@ final class MemoryBackend: ControlBackend {
     state.withLock { $0.objectQueries.append(query) }
     return 1234
   }
+
+  func origins(_ query: OriginQuery, by peer: Peer) async throws -> RowOrigins {
+    var step = OriginStep(
+      event: "inserted", job: 12, kind: "import", submittedBy: "user 0", submittedAt: Date(timeIntervalSince1970: 0))
+    (step.file, step.sha256, step.member) = ("feed.zip", String(repeating: "ab", count: 32), "stops.txt")
+    (step.record, step.line, step.byte, step.recipe) = (2, 3, 40, "stops")
+    (step.endedAt, step.undoneBy) = (Date(timeIntervalSince1970: 60), 13)
+    var undo = OriginStep(
+      event: "deleted", job: 13, kind: "undo", submittedBy: "user 0", submittedAt: Date(timeIntervalSince1970: 90))
+    undo.undoes = 12
+    return RowOrigins(
+      entity: query.entity, store: query.store ?? "main",
+      objects: [
+        RowOrigin(number: 7, key: query.key ?? "7", steps: [step, undo]), RowOrigin(number: 8, key: "8", steps: []),
+      ])
+  }
 }
 
 // What the rest of the interface changes.

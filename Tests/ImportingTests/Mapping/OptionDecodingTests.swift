@@ -34,7 +34,7 @@ struct OptionDecodingTests {
     (rule.columns, rule.keys) = (["a", "b"], ["c", "d"])
     var options = ImportOptions(mode: .synchronise, batchSize: 7, rejectLimit: 9)
     (options.atomicity, options.isDryRun, options.allowsEmpty, options.skipsKnownFiles) = (.file, true, true, true)
-    options.rejectShare = 0.5
+    (options.rejectShare, options.lineage) = (0.5, true)
     options.mapping.properties = ["a": rule]
     options.mapping.key = ["a", "b"]
     (options.mapping.nulls, options.mapping.trims, options.mapping.filter) = (["NA"], true, "a > 1")

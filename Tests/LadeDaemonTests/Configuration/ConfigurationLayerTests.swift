@@ -121,6 +121,19 @@ struct ConfigurationLayerTests {
     #expect(file.allProblems().first?.contains("`keep.files` can't be “never”") == true)
   }
 
+  @Test("former values of rows are kept for a week, for a time, or not at all")
+  func keptValues() throws {
+    #expect(try ConfigurationFile(Self.base).load().keep.undo == .seconds(7 * 86_400))
+    for (text, time) in [("none", Duration?.none), ("90m", .seconds(5400))] {
+      let file = try ConfigurationFile(Self.base)
+      try file.add("a.yaml", "keep: {undo: \(text)}\n")
+      #expect(try file.load().keep.undo == time)
+    }
+    let file = try ConfigurationFile(Self.base)
+    try file.add("a.yaml", "keep: {undo: 1s}\n")
+    #expect(file.allProblems().first?.contains("`keep.undo`") == true)
+  }
+
   @Test("null removes what earlier layers say under a key: an entry, a section or a value; and nothing where none does")
   func removal() throws {
     let file = try ConfigurationFile(Self.base + "  desks: {store: main, entity: Desk}\n")

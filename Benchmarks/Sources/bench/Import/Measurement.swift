@@ -14,5 +14,5 @@ protocol Measurement: Sendable {
 let importMeasurements: [any Measurement] = [
   StandardLoad(), WithoutIndex(), RandomEmail(), AgainstDuckDB(), AgainstSQLiteUtils(), Upsert(), UpsertBySQLiteUtils(),
   AgainstLimit(), Lines(), LinesBySQLiteUtils(), TenMillion(), Relationship(), LateRelationship(), Keyed(.two),
-  Keyed(.date), Keyed(.text), Synchronise(), Replace(), NestedObjects(), Feed(), Excel(), Parquet(),
+  Keyed(.date), Keyed(.text), Synchronise(), Replace(), NestedObjects(), Feed(), Excel(), Parquet(), Traced(),
 ]

@@ -61,7 +61,9 @@ package enum JobCheckpoint {
   package static func name(_ id: Int64, queue: String) -> String { "\(queue)/\(id)" }
 
   /// The kinds of jobs that leave such a note.
-  package static let kinds: Set<String> = [ImportOperation.kind, PruneOperation.kind, UpdateOperation.kind]
+  package static let kinds: Set<String> = [
+    ImportOperation.kind, PruneOperation.kind, UpdateOperation.kind, UndoOperation.kind,
+  ]
 
   /// Removes what a job keeps in its data store to go on by, once its end is in the queue.
   package static func forget(_ job: Job, queue: String, in coordinator: PersistentStoreCoordinator) throws {
@@ -74,6 +76,25 @@ package enum JobCheckpoint {
 extension JobOperation {
   /// What names the job in its data store.
   final var checkpointName: String { JobCheckpoint.name(job.id, queue: environment.queueIdentifier) }
+
+  /// What is recorded of the job, where the origin of rows is.
+  final var lineageOrigin: LineageOrigin {
+    var origin = LineageOrigin()
+    origin.number = job.id
+    origin.kind = job.kind
+    origin.recipe = job.recipe ?? ""
+    origin.submitter = job.submittedBy
+    origin.submitted = job.submittedAt
+    origin.keepsBefore = environment.keepsBeforeImages()
+    return origin
+  }
+
+  /// Records what the job changes, where the entity says so; nil otherwise.
+  final func lineageRecorder(_ context: ManagedObjectContext, of entity: EntityDescription) -> LineageRecorder? {
+    LineageScope(nil, of: entity, in: context.model).map {
+      LineageRecorder(context, job: checkpointName, lineageOrigin, entity: entity.name, $0)
+    }
+  }
 
   /// Refuses a store that has no place for the job's notes.
   /// - Throws: ``JobFailure`` of the code `unsupported`.

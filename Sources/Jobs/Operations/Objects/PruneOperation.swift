@@ -80,7 +80,7 @@ package final class PruneOperation: JobOperation, @unchecked Sendable {
   private func deleteAll(_ selection: Selection, _ batchSize: Int, in context: ManagedObjectContext) throws -> Bool {
     let deletion = Deletion(
       context: context, entity: selection.entity, job: checkpointName, predicate: selection.predicate,
-      includesSubentities: selection.includesSubentities)
+      includesSubentities: selection.includesSubentities, lineage: lineageRecorder(context, of: selection.entity))
     while true {
       kept = (0, [])
       let before = checkpoint.counts.deleted

@@ -18,6 +18,8 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
 
   private var checkpoint = ImportCheckpoint()
   private var total: Int64 = 0
+  /// Records what is changed, where the entity says so.
+  private var lineage: LineageRecorder?
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
     let options = try UpdateOptions.read(submission)
@@ -36,6 +38,7 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
     let (selection, context, known) = try selectedObjects { try Self.selection(options, $0) }
     let values = try AssignedValues(options.values, of: selection.entity)
     checkpoint = known
+    lineage = lineageRecorder(context, of: selection.entity)
     if !checkpoint.isFinished {
       total = checkpoint.position.record + (try reading { try selection.count(in: context) })
       report(progress)
@@ -56,6 +59,7 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
     var attempt = 1
     while true {
       context.reset()
+      lineage?.begin()
       var next = checkpoint
       // The number of the last object stands where an import has its reader's state.
       let last = try Int64(next.position.state).map {
@@ -69,6 +73,7 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
       next.isFinished = objects.count < limit
       if let end = objects.last { next.position.state = String(end.objectID.number) }
       try next.write(to: ImportCheckpoint.object(checkpointName, in: context))
+      try lineage?.record()
       do {
         try context.save()
         checkpoint = next

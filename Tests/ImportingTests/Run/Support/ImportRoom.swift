@@ -98,6 +98,7 @@ final class ImportRoom {
     request.shouldStopWithinRecord = shouldStopWithinRecord
     request.credentials = credentials
     request.retry = retry
+    request.origin.number = Int64(job) ?? 0
     var asked = 0
     return try Importer(coordinator: coordinator, request: request, largeLoad: largeLoad).run(
       in: context,

@@ -21,8 +21,9 @@ final class Warehouse: Sendable {
   var exports: URL { folder.file("state/exports") }
   var active: URL { folder.file("active") }
 
+  /// - Parameter keepsBefore: whether former values are kept, where rows are traced.
   init(
-    model: ManagedObjectModel? = nil, _ add: (inout OperationCatalogue) -> Void = { _ in }
+    model: ManagedObjectModel? = nil, keepsBefore: Bool = true, _ add: (inout OperationCatalogue) -> Void = { _ in }
   ) async throws {
     folder = try ScratchDirectory()
     let faults = faults
@@ -42,9 +43,11 @@ final class Warehouse: Sendable {
     catalogue.addObjects()
     add(&catalogue)
     let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let environment = JobEnvironment(
+    var environment = JobEnvironment(
       dataStores: ["main": data], activeDirectory: folder.file("active"),
       rejectsDirectory: folder.file("state/rejects"), queueIdentifier: "queue", logger: quiet)
+    environment.reportsDirectory = folder.file("state/reports")
+    environment.keepsBeforeImages = { keepsBefore }
     queue = try JobQueue(
       coordinator: queueStore,
       lanes: [.init(name: "import", concurrency: 1), .init(name: "maintenance", concurrency: 1)], operations: catalogue,
@@ -86,6 +89,23 @@ final class Warehouse: Sendable {
   {
     try FileManager.default.copyItem(
       at: other.exports.appendingPathComponent(file), to: active.appendingPathComponent(file))
+    let json = String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
+    let job = try await queue.submit(
+      JobSubmission(
+        kind: ImportOperation.kind, source: file, store: "main", entity: entity, lane: "import", submittedBy: "anna"
+      ).with { ($0.activeName, $0.resolvedOptions) = (file, json) })
+    return try await queue.whenEnded(job.id)
+  }
+
+  /// Imports a text, and records where its rows come from.
+  func load(
+    _ text: String, as file: String = "a.csv", into entity: String, _ mode: ImportMode? = nil,
+    _ adjust: (inout ImportOptions) -> Void = { _ in }
+  ) async throws -> Job {
+    try Data(text.utf8).write(to: active.appendingPathComponent(file))
+    var options = ImportOptions(mode: mode)
+    options.lineage = true
+    adjust(&options)
     let json = String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
     let job = try await queue.submit(
       JobSubmission(

@@ -14,6 +14,8 @@ struct Ours {
   var model = Model.plain
   var entity = "Person"
   var mode = "insert"
+  /// Whether the store keeps where each row comes from.
+  var lineage = false
 
   /// What `lade-import` prints.
   struct Report: Decodable {
@@ -54,7 +56,7 @@ struct Ours {
       [
         "--database", database.path, "--source", source.path, "--model", model.rawValue, "--entity", entity,
         "--mode", mode,
-      ]
+      ] + (lineage ? ["--lineage", "true"] : [])
     ).run()
     return (run, try JSONDecoder().decode(Report.self, from: Data(run.output.utf8)))
   }
