@@ -107,6 +107,7 @@ struct RejectRetryPlan: Sendable {
       options.mode = entity.map { options.effectiveMode(for: $0) }
     }
     options.skipsKnownFiles = false
+    options.set = nil
     // What is rejected again isn't lost, and was counted before.
     options.rejectLimit = nil
     options.rejectShare = nil
