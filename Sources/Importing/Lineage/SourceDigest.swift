@@ -15,7 +15,7 @@ final class SourceDigest: @unchecked Sendable {
     done.signal()
   }
 
-  init(_ source: ImportSource) {
+  init(_ source: any IdentifiedSource) {
     nonisolated(unsafe) let source = source
     let niceness = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
     DispatchQueue(label: "import.digest", qos: .utility).async { [self] in

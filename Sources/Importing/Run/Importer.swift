@@ -117,7 +117,9 @@ package struct Importer {
   }
 
   /// The hash of the file, where it is recorded which rows come from it; nil otherwise, which costs nothing.
-  func digest(_ source: ImportSource, into entities: [EntityDescription], _ known: KnownFile?) throws -> SourceDigest? {
+  func digest(
+    _ source: any IdentifiedSource, into entities: [EntityDescription], _ known: KnownFile?
+  ) throws -> SourceDigest? {
     guard part == nil,
       entities.contains(where: { LineageScope(request.options.lineage, of: $0, in: coordinator.model) != nil })
     else { return nil }
