@@ -116,7 +116,7 @@ extension DaemonBackend {
         guard try await queue.job(id).state.isEnded else {
           throw ControlError.conflict(reason: "Job \(id) is being tried again.")
         }
-        return shown(queue.completed(try await handOver(file.opened, to: made.job, by: peer)))
+        return shown(queue.completed(try await handOver(.file(file.opened), to: made.job, by: peer)))
       } catch let error as ControlError {
         if case .unavailable = error { throw error }
         await giveUp(made.job.id, because: RevivalRefusal(description: error.problem.detail))

@@ -69,7 +69,7 @@ struct RejectRetryTests {
 
   @Test("resolves each reject whose record becomes an object", arguments: StoreKind.allCases)
   func resolves(kind: StoreKind) throws {
-    let room = try room(kind)
+    let room = try self.room(kind)
     let end = try retry(room)
     #expect(end.progress.counts.inserted == Int64(Self.bad))
     #expect(try room.count(of: "Person") == 12)
@@ -81,7 +81,7 @@ struct RejectRetryTests {
 
   @Test("leaves those open that are rejected again, and says their numbers in place of lines")
   func rejectedAgain() throws {
-    let room = try room(
+    let room = try self.room(
       .sqlite, corrections: [.init(number: 3, record: Array("p5,N5,33,,3,".utf8)), .init(number: 6, record: nil)])
     let end = try retry(room, rules: [:])
     #expect(end.progress.counts.inserted == 1 && end.progress.counts.rejected == 1)
@@ -94,7 +94,7 @@ struct RejectRetryTests {
     for moment in FaultyStore.Plan.Moment.allCases {
       var write = 1
       while true {
-        let room = try room(kind)
+        let room = try self.room(kind)
         room.plan.fail(write: write, forGood: true, moment)
         var end: ImportEnd?
         do { end = try retry(room) } catch FaultyStore.Fault.injected {}
@@ -118,7 +118,7 @@ struct RejectRetryTests {
 
   @Test("resolves nothing that another has resolved, and then inserts nothing")
   func twice() throws {
-    let room = try room(.sqlite)
+    let room = try self.room(.sqlite)
     try retry(room, job: 2)
     let before = try room.rows("code", "age")
     #expect(throws: MappingError.rejectResolved(number: 1, by: 2)) { try retry(room, job: 3) }
@@ -128,7 +128,7 @@ struct RejectRetryTests {
 
   @Test("can't be saved if another resolves a reject at the same moment")
   func atOnce() throws {
-    let room = try room(.sqlite)
+    let room = try self.room(.sqlite)
     room.intrude { context in
       let object = try context.insert(ImportModel.resolvedEntity)
       try object.setValue(.string("1"), forKey: "job")
@@ -142,7 +142,7 @@ struct RejectRetryTests {
 
   @Test("that is a dry run changes nothing")
   func dryRun() throws {
-    let room = try room(.sqlite)
+    let room = try self.room(.sqlite)
     room.adjust = { $0.isDryRun = true }
     let end = try retry(room)
     #expect(end.progress.counts.inserted == Int64(Self.bad))
@@ -152,7 +152,7 @@ struct RejectRetryTests {
 
   @Test("takes what a filter leaves out as resolved")
   func filter() throws {
-    let room = try room(.sqlite)
+    let room = try self.room(.sqlite)
     room.adjust = { $0.mapping.filter = "code != 'p2'" }
     let end = try retry(room)
     #expect(end.progress.counts.skipped == 1)
@@ -162,7 +162,7 @@ struct RejectRetryTests {
 
   @Test("reads only the rejects that are open")
   func open() throws {
-    let room = try room(.sqlite, corrections: [.init(number: 2, record: nil)])
+    let room = try self.room(.sqlite, corrections: [.init(number: 2, record: nil)])
     try retry(room)
     #expect(try resolved(room) == [2: 2])
     try extract(room)
@@ -176,7 +176,7 @@ struct RejectRetryTests {
     arguments: ["p2,N2,1,,3,\np3,N3,2,,3,", "p2,\"N2,1,,3,", "", "p2,\"N\"2,1,,3,"])
   func notOneRecord(_ text: String) throws {
     #expect(throws: RejectRetryError.self) {
-      let room = try room(.memory, corrections: [.init(number: 1, record: Array(text.utf8))])
+      let room = try self.room(.memory, corrections: [.init(number: 1, record: Array(text.utf8))])
       // What is one record, and has too few fields, stays open.
       let end = try retry(room)
       if end.progress.counts.rejected == 1 { throw RejectRetryError.nothingToRead }
@@ -186,9 +186,9 @@ struct RejectRetryTests {
   @Test("refuses numbers that no reject has, and a reject file that was changed")
   func refusals() throws {
     #expect(throws: RejectRetryError.noSuchReject(8, count: 7)) {
-      try room(.memory, corrections: [.init(number: 8, record: nil)])
+      _ = try self.room(.memory, corrections: [.init(number: 8, record: nil)])
     }
-    let room = try room(.memory)
+    let room = try self.room(.memory)
     let text = try #require(room.rejects())
     let lines = text.split(separator: "\n").dropLast().joined(separator: "\n") + "\n"
     try Data(lines.utf8).write(to: room.rejectsFile("1"))
@@ -199,7 +199,7 @@ struct RejectRetryTests {
 
   @Test("says where in its record the faulty cell is")
   func cell() throws {
-    let room = try room(.memory)
+    let room = try self.room(.memory)
     let records = RejectedRecords(room.rejectsFile("1"), options: Self.options, entity: nil)
     let reject = try records.record(4, of: 7)
     #expect(String(decoding: reject.record, as: UTF8.self) == "p6,\"Fay, \"\"F\"\"\",old,,3,")
