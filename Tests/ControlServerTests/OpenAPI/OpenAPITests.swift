@@ -102,7 +102,8 @@ struct OpenAPITests {
       for (path, item) in document["paths"].members where item["get"] != .null {
         let named = item["get"]["parameters"].elements.map(schemas.resolved).filter { $0["in"].text == "query" }
         let uri = path.replacing("{id}", with: "1").replacing("{entity}", with: "Stop").replacing(
-          "{store}", with: "main")
+          "{store}", with: "main"
+        ).replacing("{number}", with: "1")
         if uri.hasPrefix("/v1/batches/") { continue }
         let answer = try await ask(server.path, .GET, uri + "?nobody_knows=1")
         #expect(answer.status == 400, "\(path)")

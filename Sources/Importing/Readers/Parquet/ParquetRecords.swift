@@ -60,8 +60,9 @@ final class ParquetRecords {
   private func begin(_ index: Int) throws(ParquetError) {
     // The pages of the group before are given back first.
     cursors = []
-    cursors = try file.cursors(ofGroup: index, memory)
     (group, row, rows) = (index, 0, file.rows(ofGroup: index))
+    // A group without rows needn't have its columns in any place.
+    if rows > 0 { cursors = try file.cursors(ofGroup: index, memory) }
   }
 
   /// Reads the next record; false at the end.
