@@ -15,7 +15,9 @@ struct FormatDocumentTests {
 
   @Test("docs/formats.md has a row for each format with its endings, and no other")
   func formats() throws {
-    let rows = try text("docs/formats.md").split(separator: "\n").filter { $0.hasPrefix("| `") }
+    let parts = try text("docs/formats.md").split(separator: "\n\n")
+    let table = try #require(parts.first { $0.contains("| format | endings |") })
+    let rows = table.split(separator: "\n").filter { $0.hasPrefix("| `") }
     #expect(rows.count == FileFormats.standard.all.count)
     for format in FileFormats.standard.all {
       let row = try #require(rows.first { $0.hasPrefix("| `\(format.name.rawValue)` |") }, "\(format.title)")
