@@ -89,7 +89,8 @@ struct ReferenceTests {
     let checked = try await ProgramOutput.of(
       Self.products.appending(path: "laded"), ["--check-config", "--config", file.path], environment: [:])
     let known = try #require(checked.error.firstMatch(of: /“xyzzy”; there are: (.*)/))
-    let rows = try Document("docs/formats.md").lines.filter { $0.text.hasPrefix("| `") }
+    let table = try Document("docs/formats.md").lines.drop { !$0.text.hasPrefix("| format |") }
+    let rows = table.prefix { $0.text.hasPrefix("|") }.filter { $0.text.hasPrefix("| `") }
     let documented = rows.compactMap { $0.text.firstMatch(of: /^\| `([\w-]+)`/).map { String($0.output.1) } }
     #expect(Set(documented) == Set(known.output.1.matches(of: /`([\w-]+)`/).map { String($0.output.1) }))
   }
@@ -161,7 +162,7 @@ struct ReferenceTests {
     let named = Set(
       items.flatMap { item in
         // Verbs stand before the colon, each in backticks or one after the other.
-        item.prefix { $0 != ":" }.split { !$0.isLowercase }.map(String.init)
+        item.prefix { $0 != ":" }.split { !$0.isLowercase && $0 != "-" }.map(String.init)
       })
     let program = try VerbDescription.all()
     for verb in program.verbs { #expect(named.contains(verb.commandName), "\(verb.commandName)") }

@@ -18,7 +18,7 @@ extension Ladectl {
         ladectl import people.csv --entity Person --delimiter ';' --wait
         ladectl import *.csv --recipe orders
         ladectl import feed.zip --entity '*' --dry-run --wait
-        ladectl import --set stops-2026-11-28.csv trips-2026-11-28.csv --recipe timetable
+        ladectl import --set stops-28.csv trips-28.csv --recipe timetable
         zcat orders.csv.gz | ladectl import - --recipe orders
       """, json: .document("a JobList"))
 
