@@ -14,7 +14,7 @@ extension Ladectl {
 
         ladectl replay --recipe orders --since 7d --dry-run
         ladectl replay --recipe orders --since 7d --lane backfill
-        ladectl replay --recipe orders --since 2026-03-01 --until 2026-03-02
+        ladectl replay --recipe orders --since 14d --until 7d
       """, json: .either("a ReplayResult", "a JobList", when: "with --wait"))
 
     @Option(help: ArgumentHelp("The recipe.", valueName: "name"), completion: .recipes)
