@@ -29,7 +29,7 @@ struct RetriedRejectTests {
     return try await folder.ended(try WireFormat.decode(Job.self, from: run.output).id)
   }
 
-  @Test("once the recipe is corrected, in every format", .timeLimit(.minutes(10)), arguments: MemberFile.allCases)
+  @Test("once the recipe is corrected, in every format", .timeLimit(.minutes(60)), arguments: MemberFile.allCases)
   func everyFormat(_ file: MemberFile) async throws {
     let before = Self.recipe(file.recipe)
     let folder = try DaemonFolder(model: Members.model, recipes: before)
@@ -67,7 +67,7 @@ struct RetriedRejectTests {
   }
 
   @Test(
-    "in every mode, and delete nothing that they don't name", .timeLimit(.minutes(10)), arguments: ImportMode.allCases)
+    "in every mode, and delete nothing that they don't name", .timeLimit(.minutes(60)), arguments: ImportMode.allCases)
   func everyMode(_ mode: ImportMode) async throws {
     let before = Self.recipe("mode: \(mode.rawValue)")
     let folder = try DaemonFolder(
@@ -86,7 +86,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("once the model is corrected", .timeLimit(.minutes(5)))
+  @Test("once the model is corrected", .timeLimit(.minutes(60)))
   func model() async throws {
     let folder = try DaemonFolder(
       model: Self.people(nameIsOptional: false), recipes: "  people: { store: main, entity: Person }")
@@ -109,7 +109,7 @@ struct RetriedRejectTests {
         [.attribute("number", "Integer 64"), .attribute("name", optional: nameIsOptional)]))
   }
 
-  @Test("of a feed, each into the entity of its file", .timeLimit(.minutes(5)))
+  @Test("of a feed, each into the entity of its file", .timeLimit(.minutes(60)))
   func feed() async throws {
     let model = ModelText(
       ModelText.entity(
@@ -148,7 +148,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("twice at once are refused, and one after another resolve each once", .timeLimit(.minutes(5)))
+  @Test("twice at once are refused, and one after another resolve each once", .timeLimit(.minutes(60)))
   func atOnce() async throws {
     let before = Self.recipe("mode: insert")
     let folder = try DaemonFolder(model: Members.model, recipes: before)
@@ -171,7 +171,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("and whose daemon is killed are resolved once", .timeLimit(.minutes(10)))
+  @Test("and whose daemon is killed are resolved once", .timeLimit(.minutes(60)))
   func killed() async throws {
     let before = Self.recipe("mode: insert, batch_size: 100")
     let folder = try DaemonFolder(model: Members.model, recipes: before)
@@ -200,7 +200,7 @@ struct RetriedRejectTests {
       environment: Products.environment(["LADE_SOCKET": folder.file("s"), "VISUAL": editor]), files: folder.nextRun())
   }
 
-  @Test("in an editor are checked, and keep their numbers", .timeLimit(.minutes(5)))
+  @Test("in an editor are checked, and keep their numbers", .timeLimit(.minutes(60)))
   func edit() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipe())
     let daemon = try await folder.start()
@@ -231,7 +231,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("are for the submitter of the job, not for dry runs and retries", .timeLimit(.minutes(5)))
+  @Test("are those of a job that imported something, not of dry runs and retries", .timeLimit(.minutes(60)))
   func refusals() async throws {
     let folder = try DaemonFolder(
       model: Members.model, recipes: Self.recipe() + "\n  dry: { store: main, entity: Member, dry_run: true }")
