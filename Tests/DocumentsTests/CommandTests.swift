@@ -5,7 +5,7 @@ import Testing
 @Suite("Commands in documents")
 struct CommandTests {
   @Test(
-    "run, and say what stands there", .timeLimit(.minutes(10)),
+    "run, and say what stands there", .timeLimit(.minutes(60)),
     arguments: try Document.withCommands().filter { $0.path != PortingTests.guide })
   func run(of document: Document) async throws {
     let result = try await document.runBlocks()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Manual pages of the documents")
 struct ManualPageTests {
-  @Test("are made of them, without a complaint of groff, and have every key", .timeLimit(.minutes(1)))
+  @Test("are made of them, without a complaint of groff, and have every key", .timeLimit(.minutes(60)))
   func pages() async throws {
     let scratch = try ScratchDirectory()
     let environment = ProcessInfo.processInfo.environment

@@ -13,7 +13,7 @@ struct PortingTests {
   static let guide = "docs/porting.md"
   private static let sample = CoreDataFiles.url("../Recipes")
 
-  @Test("its commands run, and say what stands there", .timeLimit(.minutes(10)))
+  @Test("its commands run, and say what stands there", .timeLimit(.minutes(60)))
   func commands() async throws {
     let result = try await Document(Self.guide).runBlocks(["RECIPES": Self.sample.path])
     #expect(result.status == 0, "\(result.text)\n\(result.error)")

@@ -7,7 +7,7 @@ import Testing
 
 /// Holds the ledger against a model of a few lines, over many random steps: who is claimed, what becomes of whom, and what
 /// is refused, with kills and failing writes in between.
-@Suite("Random interleavings", .timeLimit(.minutes(10)))
+@Suite("Random interleavings", .timeLimit(.minutes(60)))
 struct JobModelTests {
   private static let steps = 25_000
 

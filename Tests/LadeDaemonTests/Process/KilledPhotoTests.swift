@@ -55,7 +55,7 @@ struct KilledPhotoTests {
     #expect(job.state == .completed && job.progress.inserted == 24, "\(job.reason ?? "")")
   }
 
-  @Test("ladectl takes along what a Core Data store has in files beside it", .timeLimit(.minutes(5)))
+  @Test("ladectl takes along what a Core Data store has in files beside it", .timeLimit(.minutes(60)))
   func submitting() async throws {
     let model = ModelText(
       ModelText.entity(

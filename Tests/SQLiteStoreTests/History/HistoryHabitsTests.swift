@@ -205,7 +205,7 @@ struct HistoryHabitsTests {
     #expect(try two.there.execute(bare).transactions.map { $0.changes == nil } == [true])
   }
 
-  @Test("batch requests are announced to every coordinator of the file", .timeLimit(.minutes(5)))
+  @Test("batch requests are announced to every coordinator of the file", .timeLimit(.minutes(60)))
   func remoteBatch() async throws {
     let two = try Two(.init(persistentHistoryTracking: true, remoteChangeNotifications: true))
     let coordinators = [two.here, two.there].map(\.persistentStoreCoordinator)

@@ -18,7 +18,7 @@ enum PyArrow {
 
 @Suite(
   "What pyarrow writes", .enabled(if: PyArrow.isThere, "pyarrow isn't installed: pip install pyarrow"),
-  .timeLimit(.minutes(10)))
+  .timeLimit(.minutes(60)))
 struct PyArrowTests {
   @Test("is read with all values, in every encoding, compression and version of pages")
   func variants() throws {
