@@ -120,7 +120,8 @@ struct UndoTests {
       #expect(undo.state == .completed && undo.note == nil, "\(undo.reason ?? "") \(undo.note ?? "")")
     }
     let after = try everything(house)
-    #expect(Set(before).subtracting(after) == [] && Set(after).subtracting(before) == [])
+    let (lost, gained) = (Set(before).subtracting(after).sorted(), Set(after).subtracting(before).sorted())
+    #expect(lost == [] && gained == [], "\(lost) \(gained)")
   }
 
   @Test("what was changed since stays and is listed, and is taken back by force")
