@@ -214,6 +214,10 @@ package final class JobReversal {
       rows.inserted.map(\.id) + rows.updated.map(\.id) + rows.deleted.map(\.id))
     let insertion = try reinsert(&rows.deleted, present, rows.updated, &step)
     try restore(rows.updated, present, insertion, &step)
+    // Only now do the objects have all of their members.
+    for former in rows.deleted {
+      if let object = insertion.objects[former.id] { setOrders(former.values, of: object) }
+    }
     let others = try delete(rows.inserted, present, &step)
     return (step, others)
   }
@@ -301,7 +305,7 @@ package final class JobReversal {
     func has(_ id: ManagedObjectID) -> Bool { objects[id] != nil || others.contains(id) }
   }
 
-  /// Inserts deleted rows again, with their attributes, then sets their relationships.
+  /// Inserts deleted rows again, with their attributes, then sets their relationships, without the order of members.
   private func reinsert(
     _ deleted: inout [Former], _ present: [ManagedObjectID: ManagedObject], _ updated: [Former], _ step: inout Step
   ) throws -> Targets {
@@ -327,9 +331,6 @@ package final class JobReversal {
       guard let object = targets.objects[former.id] else { continue }
       try setReferences(former.values, of: object, targets, &step)
       step.inserted += 1
-    }
-    for former in deleted {
-      if let object = targets.objects[former.id] { setOrders(former.values, of: object) }
     }
     return targets
   }
