@@ -34,7 +34,7 @@ struct LineageEntries {
   private var row: Int64 = 0
   private var place = RecordPlace.unknown
 
-  /// Room for so many.
+  /// Reserves room for entries.
   mutating func reserve(_ count: Int) { bytes.reserve(12 * count) }
 
   var data: Data { Data(bytes.bytes) }

@@ -172,7 +172,7 @@ package struct ResolvedRejects {
     return resolvers
   }
 
-  /// How many each job has resolved, of a job with so many rejects. Memory is that of a page, and of the jobs.
+  /// How many of a job's rejects each retry has resolved. Memory is that of a page, and of the jobs.
   package func counts(of rejects: Int64) throws -> [Int64: Int64] {
     var counts: [Int64: Int64] = [:]
     var first: Int64 = 1

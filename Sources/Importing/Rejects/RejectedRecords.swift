@@ -204,7 +204,7 @@ final class RejectFileReader {
   /// The columns of the source.
   var ownColumns: [String] { form is TabularRejects ? reader.columns.filter { !RejectReason.isAdded($0) } : [] }
 
-  /// Up to so many entries; nil after the last.
+  /// At most `limit` entries; nil after the last.
   func next(_ limit: Int) throws -> [Entry]? {
     var entries: [Entry] = []
     while entries.count < limit, let entry = try nextEntry() { entries.append(entry) }

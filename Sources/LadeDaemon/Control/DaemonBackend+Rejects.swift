@@ -112,7 +112,7 @@ extension DaemonBackend {
       let corrections = request.records?.map(RejectExtract.Correction.init)
       do {
         let file = try await sourceOfRetry(made.job.id, plan, corrections)
-        // A job that is tried again writes its reject file anew.
+        // A job that is tried again rewrites its reject file.
         guard try await queue.job(id).state.isEnded else {
           throw ControlError.conflict(reason: "Job \(id) is being tried again.")
         }

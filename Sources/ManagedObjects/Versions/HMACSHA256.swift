@@ -1,4 +1,4 @@
-/// HMAC with SHA-256, of RFC 2104 and FIPS 198-1: a digest that nobody can compute without the key.
+/// HMAC with SHA-256, of RFC 2104 and FIPS 198-1: a digest that can't be computed without the key.
 package struct HMACSHA256: Sendable {
   private static let block = 64
 

@@ -1,5 +1,5 @@
 // A file in `done/` that is imported again has a second name in `active/`, the new job's, as long as that job needs it. Nothing
-// is copied, and what removes the first name meanwhile takes nothing away.
+// is copied, and the job keeps its file even if the first name is removed.
 
 import Glibc
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Importing
 
-/// Clients, whose emails, phones and notes nobody is to see.
+/// Clients whose emails, phones and notes are masked.
 enum MaskModel {
   static let model = Result { try make() }
 

@@ -219,7 +219,7 @@ final class ColumnCursor {
 
   // MARK: Rows
 
-  /// Goes on behind so many rows. Pages of which nothing is needed aren't unpacked.
+  /// Skips rows. Pages of which nothing is needed aren't unpacked.
   func skipRows(_ count: Int64) throws(ParquetError) {
     var left = count
     if leaf.repetition == 0 {

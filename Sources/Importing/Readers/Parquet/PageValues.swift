@@ -7,7 +7,7 @@ final class PageValues {
     case hybridBits(HybridReader)
     case delta(DeltaReader)
     case deltaLengths(DeltaReader)
-    /// Each begins as the one before: so many bytes of it, and the lengths of what follows.
+    /// Each begins with bytes of the one before: how many, and the lengths of what follows.
     case deltaBytes(prefixes: DeltaReader, suffixes: DeltaReader)
     /// The first bytes of all values, then the second ones: this many values.
     case split(Int)

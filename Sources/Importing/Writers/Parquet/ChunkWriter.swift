@@ -293,7 +293,7 @@ final class ValueDictionary {
   private var seen = 0
 
   private static let bytesLimit = 1 << 20
-  /// After so many values, half of them have to be known.
+  /// After this many values, half of them must be in the dictionary.
   private static let trial = 4_096
 
   init(width: Int) { self.width = width }

@@ -75,7 +75,7 @@ extension Snappy {
   /// Places are searched for within blocks of this size.
   private static let block = 1 << 16
 
-  /// The most bytes that ``pack(_:into:_:)`` writes for so many.
+  /// The most bytes that ``pack(_:into:_:)`` writes for that many.
   static func packedBound(_ count: Int) -> Int { 32 + count + count / 6 }
 
   /// Compresses, and returns the number of bytes.

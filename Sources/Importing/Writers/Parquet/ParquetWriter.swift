@@ -213,7 +213,7 @@ private struct DecimalDigits {
     fraction = back.count
   }
 
-  /// The number with so many digits after the point, without the point; nil if it has more.
+  /// The number, scaled to a whole one by a power of ten; nil if it has more digits after the point than that.
   func unscaled(_ scale: Int) -> Int128? {
     guard fraction <= scale, whole + scale <= Self.limit else { return nil }
     var value: Int128 = 0

@@ -173,7 +173,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     try flush()
   }
 
-  /// A row has been read, of so many.
+  /// A row of the given total has been read.
   private func pulse(_ rows: Int, _ patience: ExportPatience) throws {
     patience.noteRecord()
     if rows % Self.batch == 0, isCancelled || isDraining { throw Stopped() }
