@@ -16,7 +16,7 @@ final class SourceDigest: @unchecked Sendable {
   }
 
   init(_ source: any IdentifiedSource) {
-    // Until `done` is signalled only this block reads the source, by `pread` and by descriptors of its own.
+    // The import may read the same descriptor at the same time: `pread` doesn't move its position.
     nonisolated(unsafe) let source = source
     let niceness = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
     DispatchQueue(label: "import.digest", qos: .utility).async { [self] in
