@@ -43,6 +43,19 @@ struct KeptFilesTests {
     #expect(try spool.names("corrupt") == ["8-b.csv", "8-b.csv.reason"])
   }
 
+  @Test("folders in done/ are removed if they are those of sets, and others stay with what is in them")
+  func folders() throws {
+    let spool = try filled()
+    for folder in ["9-timetable-1", "2025", "2025/deeper"] {
+      try FileManager.default.createDirectory(
+        atPath: spool.url("done/" + folder), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+      try Data("id\n1\n".utf8).write(to: URL(fileURLWithPath: spool.url("done/\(folder)/a.csv")))
+    }
+    #expect(try spool.directories.removeDone(olderThan: .seconds(-60)) == 4)
+    #expect(try spool.names("done") == ["2025"])
+    #expect(try spool.names("done/2025") == ["a.csv", "deeper"])
+  }
+
   @Test("a removal ends as soon as it is told to, and the rest stays for the next one")
   func ended() throws {
     let spool = try filled()

@@ -81,7 +81,8 @@ final class FeedImport {
     if let set = request.options.set {
       let files = try SetFolder(request.source, set)
       plan = try FeedPlan(files, request, entities(of: store))
-      check = SetCheck(folder: files, options: request.options.reader)
+      let masks = plan.steps.contains { request.options.mapping.masks(into: $0.entity) }
+      check = SetCheck(folder: files, options: request.options.reader, masks: masks)
       source = files
     } else {
       let file = try ImportSource(request.source, descriptor: request.descriptor)
@@ -93,12 +94,13 @@ final class FeedImport {
     let known = try importer.knownFile(source, into: plan.target, control)
     if begun == nil, let note = try known?.earlierImport(in: context) { return importer.skipped(note) }
     try check?.run(shouldStop: control.shouldStop)
+    let checked = check == nil ? nil : source
     try folder.make()
     let digest = try importer.digest(source, into: plan.steps.map(\.entity), known)
     defer { digest?.cancel() }
     let load = { [self] (control: ImportControl) throws -> ImportEnd in
       if begun == nil { try save(checkpoint) }
-      return try importMembers(plan, checkpoint, known, digest, control)
+      return try importMembers(plan, checkpoint, known, digest, checked, control)
     }
     let end =
       if request.options.isWhole {
@@ -126,7 +128,7 @@ final class FeedImport {
 
   private func importMembers(
     _ plan: FeedPlan, _ checkpoint: ImportCheckpoint, _ known: KnownFile?, _ digest: SourceDigest?,
-    _ control: ImportControl
+    _ checked: (any IdentifiedSource)?, _ control: ImportControl
   ) throws -> ImportEnd {
     members = plan.steps.map(Member.init)
     for index in members.indices {
@@ -141,6 +143,8 @@ final class FeedImport {
     let limits = RejectLimits(request.options)
     try limits.check(all, first: "see the reject files", atEnd: true)
     try limits.checkTaken(all, first: "see the reject files")
+    // What was imported must be what was checked.
+    if let checked { _ = try checkpoint.identified(as: checked) }
     var checkpoint = checkpoint
     checkpoint.isFinished = true
     checkpoint.counts = all

@@ -111,7 +111,9 @@ struct FeedPlan {
     for step in order.steps {
       guard let next = waiting.firstIndex(where: { $0.element.1.name == step.entity }) else { continue }
       let (index, (part, entity)) = waiting.remove(at: next)
-      var rejects = RejectFolder.name(for: part.name, request.options.reader)
+      // Called after the entity, by which a retry of the rejects finds it.
+      let name = FileNames.base(of: entity.userInfo[ImportOrder.fileNameKey] ?? entity.name)
+      var rejects = name + RejectFileName.ending(of: FileNames.last(of: part.name), request.options.reader)
       if !names.insert(rejects).inserted { rejects = "\(index)-\(rejects)" }
       names.insert(rejects)
       steps.append(

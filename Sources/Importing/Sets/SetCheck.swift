@@ -10,6 +10,8 @@ struct SetCheck {
 
   let folder: SetFolder
   let options: ReaderOptions
+  /// Whether values of the files are masked, so that no message may quote them.
+  let masks: Bool
 
   /// - Throws: ``SetFault`` for what doesn't add up; ``KnownFile/Stopped`` when `shouldStop` returned true.
   func run(shouldStop: () -> Bool) throws {
@@ -25,7 +27,9 @@ struct SetCheck {
     for part in parts.parts {
       let (found, trailer) = try records(of: part, shouldStop)
       if let trailer {
-        try compare(try Self.number(in: trailer, of: part.name), found, part, "its last line")
+        let expected = try Self.number(in: trailer, of: part.name)
+        if masks, expected != found { throw SetFault.wrongTrailer(file: part.name, found: found) }
+        try compare(expected, found, part, "its last line")
       }
       if set.control.count == .records, let (name, said) = control {
         guard let expected = said.counts[part.name] else {
@@ -101,7 +105,7 @@ struct SetCheck {
     } catch ReaderError.emptyFile {
       return (0, hasTrailer ? try lastLine(of: source) : nil)
     } catch let error as ReaderError {
-      throw MemberFailure(member: SourceError.shown(part.name), reason: error)
+      throw MemberFailure(member: SourceError.shown(part.name), reason: masks ? error.withoutNames : error)
     }
   }
 

@@ -14,6 +14,8 @@ package enum SetFault: Error, Sendable, Equatable, CustomStringConvertible {
   case wrongNumberOfFiles(expected: Int64, found: Int64, control: String)
   case wrongNumberOfRecords(file: String, expected: Int64, found: Int64, control: String)
   case wrongChecksum(file: String, expected: String, found: String, control: String)
+  /// The last line has another number, which isn't told: the line may be a record, with values that are masked.
+  case wrongTrailer(file: String, found: Int64)
   /// The last line has no number.
   case noTrailer(file: String)
   /// Files of such a format have no last line.
@@ -36,6 +38,8 @@ package enum SetFault: Error, Sendable, Equatable, CustomStringConvertible {
       "\(control) says \(expected) file(s), and the set has \(found)"
     case .wrongNumberOfRecords(let file, let expected, let found, let control):
       "\(control) says that \(file) has \(expected) record(s), and it has \(found)"
+    case .wrongTrailer(let file, let found):
+      "the last line of \(file) has another number than that of its records, \(found)"
     case .wrongChecksum(let file, let expected, let found, let control):
       "the SHA-256 of \(file) is \(found), and \(control) says \(expected)"
     // Not the line itself: it may be a record, with values that are masked.

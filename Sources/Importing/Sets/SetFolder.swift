@@ -63,7 +63,7 @@ final class SetFolder: IdentifiedSource {
     return hash.finish().hexadecimal
   }
 
-  /// The length of all its files with records.
+  /// The length of a file; 0 if it can't be read.
   func length(of part: FileSetParts.Part) -> Int64 { ImportSource.length(of: url(of: part.name)) ?? 0 }
 }
 

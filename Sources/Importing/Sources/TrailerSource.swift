@@ -12,6 +12,8 @@ final class TrailerSource: ByteSource {
   private(set) var line: [UInt8]?
   private let upstream: any ByteSource
   private let blockSize: Int
+  /// Where reading began.
+  private var begin: Int64 = 0
   private var held: [UInt8] = []
   /// Where in `held` the next byte is.
   private var next = 0
@@ -56,7 +58,7 @@ final class TrailerSource: ByteSource {
     while end > 0, isLineEnd(held[end - 1]) { end -= 1 }
     var start = end
     while start > 0, !isLineEnd(held[start - 1]) { start -= 1 }
-    if start == 0, offset > 0 {
+    if start == 0, offset > begin {
       throw .invalidOption(name: "set.control.trailer", reason: "the last line has more than \(Self.longest) bytes")
     }
     line = Array(held[start..<end])
@@ -75,6 +77,6 @@ final class TrailerSource: ByteSource {
   }
 
   private func restart(at place: Int64) {
-    (held, next, isAtEnd, line, offset) = ([], 0, false, nil, place)
+    (held, next, isAtEnd, line, offset, begin) = ([], 0, false, nil, place, place)
   }
 }

@@ -62,7 +62,7 @@ package enum FileRole: Sendable, Hashable {
 }
 
 extension FileSet {
-  private static let checksumEnding = ".sha256"
+  static let checksumEnding = ".sha256"
 
   /// Whether a control file must say something.
   package var needsControlFile: Bool { control.count != nil || control.sha256 == .list }

@@ -76,7 +76,9 @@ extension FileSet {
     var parts: [FileSetParts.Part] = []
     var (control, trigger): (String?, String?)
     for name in names {
-      if self.control.sha256 == .sidecar, name.hasSuffix(".sha256"), names.contains(String(name.dropLast(7))) {
+      if self.control.sha256 == .sidecar, name.hasSuffix(FileSet.checksumEnding),
+        names.contains(String(name.dropLast(FileSet.checksumEnding.count)))
+      {
         continue
       }
       if let file = self.control.file, file.key(of: name) != nil {
@@ -84,7 +86,7 @@ extension FileSet {
       } else if let pattern = self.trigger, pattern.key(of: name) != nil {
         trigger = name
       } else {
-        let checksum = name + ".sha256"
+        let checksum = name + FileSet.checksumEnding
         parts.append(
           .init(
             name: name, plainName: name, entity: nil,
@@ -96,7 +98,7 @@ extension FileSet {
     if let pattern = self.trigger, trigger == nil, self.control.file != pattern { missing.append(pattern.description) }
     if let file = self.control.file, control == nil { missing.append(file.description) }
     if self.control.sha256 == .sidecar {
-      missing += parts.filter { $0.checksumFile == nil }.map { $0.name + ".sha256" }
+      missing += parts.filter { $0.checksumFile == nil }.map { $0.name + FileSet.checksumEnding }
     }
     guard missing.isEmpty else { throw .missing(missing) }
     return FileSetParts(parts: parts, controlFile: needsControlFile ? control ?? trigger : nil)

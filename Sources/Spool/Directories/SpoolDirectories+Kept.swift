@@ -45,7 +45,8 @@ extension SpoolDirectories {
         guard let status = try done.status(of: name), status.changed < limit else { return }
         switch status.kind {
         case .regular: try done.remove(name)
-        case .directory: try done.removeFolder(name)
+        // The folder of a set; others aren't the daemon's.
+        case .directory where try isSet(name, in: done): try done.removeFolder(name)
         default: return
         }
         removed += 1
@@ -54,6 +55,11 @@ extension SpoolDirectories {
       // The rest is removed another time.
     }
     return removed
+  }
+
+  private func isSet(_ name: FileName, in directory: DirectoryHandle) throws -> Bool {
+    guard let text = name.text, SpoolDirectories.job(ofActiveName: text) != nil else { return false }
+    return try directory.directory(name)?.isOwn() == true
   }
 
   /// What `done/` and `corrupt/` hold, by their names. Blocks, for as long as it takes to look at all files.

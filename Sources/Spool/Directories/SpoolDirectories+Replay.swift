@@ -20,7 +20,9 @@ extension SpoolDirectories {
       return nil
     }
     var names: [String] = []
-    try folder.forEach { file, _ in file.text.map { names.append($0) } }
+    try folder.forEach { file, _ in
+      if file != SetName.ticket, let text = file.text { names.append(text) }
+    }
     return names.sorted()
   }
 
@@ -32,15 +34,17 @@ extension SpoolDirectories {
     let (done, active) = (try handle(.done), try handle(.active))
     let (source, target) = (FileName(name), FileName(activeName))
     guard try active.status(of: target) == nil else { return true }
-    guard let kind = try done.status(of: source)?.kind else { return false }
-    // Complete before it has its name: a start finds what a kill left under the other.
+    // Complete before it has its name: what a kill left under the other goes first.
     let part = FileName(".replay-" + target.sanitised)
+    try removeReplayed(part, from: active)
+    guard let kind = try done.status(of: source)?.kind else { return false }
     do {
-      try removeReplayed(part, from: active)
       if kind == .directory {
         guard let folder = try done.directory(source) else { return false }
         let copy = try active.directory(part, creatingWith: 0o750)
-        try folder.forEach { file, _ in try Self.link(file, from: folder, to: copy, file) }
+        try folder.forEach { file, _ in
+          if file != SetName.ticket { try Self.link(file, from: folder, to: copy, file) }
+        }
         try copy.synchronise()
       } else {
         try Self.link(source, from: done, to: active, part)

@@ -85,7 +85,9 @@ final class CorruptFolder {
 
   /// Leaves an entry in its directory as `.refused-NAME`, which the intake ignores.
   private func setAside(_ name: FileName, in place: SpoolPlace) throws {
-    let aside = ".refused-" + name.sanitised
+    var aside = ".refused-" + name.sanitised
+    // The folder of a set mustn't look like one that is still to be taken.
+    if SetName.parts(of: FileName(aside)) != nil { aside += ".refused" }
     try FreeName.claim(aside) { free in
       try place.directory.status(of: free) != nil
     } claim: { free in

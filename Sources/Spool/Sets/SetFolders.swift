@@ -362,6 +362,12 @@ final class SetFolders {
     }
     for member in members { try member.file?.synchronise(path: directory.place(member.name)) }
     let folder = try directory.directory(partial, creatingWith: 0o750)
+    guard try folder.isOwn() else {
+      // Somebody has made it since it was looked for.
+      try corrupt.take(partial, from: place, .directory)
+      schedule.scan(after: Self.pause)
+      return nil
+    }
     do {
       for member in members {
         let newName = member.newName ?? member.name

@@ -51,6 +51,9 @@ struct TrailerSourceTests {
     _ = try source.readSample(100)
     #expect(try source.seek(to: 4))
     #expect(String(decoding: try source.readSample(100), as: UTF8.self) == "def\n")
+    // Where the last record ends, only the last line is left.
+    #expect(try source.seek(to: 8))
+    #expect(try source.readSample(100).isEmpty && source.line == Array("T".utf8))
     try source.rewind()
     #expect(String(decoding: try source.readSample(3), as: UTF8.self) == "abc")
   }

@@ -43,11 +43,7 @@ struct SetKillTests {
   ) async throws -> Int {
     try await folder.start(by: prefix).stop()
     let point = try KillPoint(in: folder, watch: Self.everywhere)
-    var rounds = 0
-    var isKilled = true
-    while isKilled {
-      rounds += 1
-      try #require(rounds < 200, "there is no end")
+    let rounds = try await folder.killed(at: point, by: prefix) { rounds in
       try drop("code,name\nH\(rounds),Hot\n", "stops-\(rounds).csv", "timetable")
       try drop("number,stop\n\(rounds * 2),H\(rounds)\n", "trips-\(rounds).csv", "timetable")
       // Not empty: such a file would have to settle before it counts as finished.
@@ -58,32 +54,9 @@ struct SetKillTests {
       try drop(
         "{store: main, mode: insert, files: [stops\(rounds).csv, trips\(rounds).csv], options: {set: \(set)}}",
         "cold-\(rounds).job", "")
-      try point.arm(rounds)
-      let daemon = try folder.launch(point.environment, by: prefix)
-      if try await daemon.started.value() == .ready, try await haveAllEnded(folder) { daemon.terminate() }
-      let ending = try await daemon.ended()
-      isKilled = ending == .signal(SIGKILL)
-      let log = try daemon.log
-      #expect(isKilled || ending == .exit(0), "round \(rounds): \(ending)\n\(log)")
-      // What the kill left is finished by the next.
-      let next = try await folder.start(by: prefix)
-      #expect(try await haveAllEnded(folder), "round \(rounds)")
-      try await next.stop()
     }
     try await check(folder, rounds: rounds, prefix)
     return rounds
-  }
-
-  /// Whether all that was handed over has become jobs that have ended; false when the daemon is gone.
-  private func haveAllEnded(_ folder: DaemonFolder) async throws -> Bool {
-    guard try await folder.scanned() else { return false }
-    let list = try await folder.ladectl("list", "--limit", "1000", "--json")
-    guard list.status == 0 else { return false }
-    for job in try WireFormat.decode(JobList.self, from: list.output).jobs where !job.state.isEnded {
-      let status = try await folder.ladectl("wait", "\(job.id)").status
-      guard status == 0 || status == 3 else { return false }
-    }
-    return true
   }
 
   private func check(_ folder: DaemonFolder, rounds: Int, _ prefix: [String]) async throws {

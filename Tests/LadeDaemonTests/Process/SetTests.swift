@@ -167,6 +167,28 @@ struct SetTests {
     try await daemon.stop()
   }
 
+  @Test(
+    "removes one whose values are masked, and tells nothing of a last line that may be a record",
+    .timeLimit(.minutes(60)))
+  func masked() async throws {
+    let (folder, daemon) = try await start(
+      "of: [\"stops-*\", \"trips-*\"], control: { trailer: true }", ", properties: { Stop.name: { mask: redact } }")
+    try folder.drop("code,name\nA,Quay\nB,49291234\n", as: "stops-1.csv", into: "timetable")
+    try folder.drop(Timetable.trips + "TRAILER,3\n", as: "trips-1.csv", into: "timetable")
+    let refused = try await folder.job(of: "timetable-1")
+    let reason = try #require(refused.reason)
+    #expect(reason.contains("the last line of stops-1.csv has another number than that of its records, 1"), "\(reason)")
+    #expect(!reason.contains("49291234"))
+    try folder.drop(Timetable.stops + "TRAILER,2\n", as: "stops-2.csv", into: "timetable")
+    try folder.drop(Timetable.trips + "TRAILER,3\n", as: "trips-2.csv", into: "timetable")
+    let job = try await folder.job(of: "timetable-2")
+    #expect(job.state == .completed && job.progress.inserted == 5, "\(job.reason ?? "")")
+    #expect(try await folder.sqlite("SELECT DISTINCT name FROM Stop") == "'****'")
+    try await daemon.stop()
+    for place in ["active", "done", "incoming/timetable"] { #expect(try folder.names(in: "spool/" + place) == []) }
+    #expect(try folder.names(in: "spool/corrupt").allSatisfy { $0.hasSuffix(".reason") })
+  }
+
   @Test("takes nothing of a set in whose last file too many records are rejected", .timeLimit(.minutes(20)))
   func rejects() async throws {
     let (folder, daemon) = try await start(Timetable.usual, ", reject_limit: 1")
@@ -184,7 +206,15 @@ struct SetTests {
     let second = try await folder.job(of: "timetable-2")
     #expect(second.state == .completed && second.progress.rejected == 1, "\(second.reason ?? "")")
     let rejects = try #require(second.rejectsFile)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: rejects) == ["trips-2.csv"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: rejects) == ["Trip.csv"])
+
+    // The rejects of a set are retried as those of a feed.
+    let retry = try await folder.got(
+      Job.self, "POST", .retryRejects(second.id),
+      body: RejectRetryRequest(records: [.init(number: 1, record: "2,B")]))
+    let ended = try await folder.ended(retry.id)
+    #expect(ended.state == .completed && ended.progress.inserted == 1, "\(ended.reason ?? "")")
+    #expect(try await folder.sqlite("SELECT number FROM Trip ORDER BY number") == "1\n2")
     try await daemon.stop()
   }
 

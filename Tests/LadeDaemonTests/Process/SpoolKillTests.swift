@@ -29,7 +29,7 @@ struct SpoolKillTests {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     try await folder.start().stop()
     let point = try KillPoint(in: folder, watch: Self.everywhere)
-    let rounds = try await killed(folder, at: point) { round in
+    let rounds = try await folder.killed(at: point) { round in
       try folder.drop("{kind: optimise, store: main, tags: [\"\(round)\"]}", as: "\(round).job", into: "")
     }
     #expect(rounds > 5, "so many changes are met")
@@ -71,7 +71,7 @@ struct SpoolKillTests {
         try #require(rename(folder.file("spool/active/" + name), folder.file("spool/incoming/" + place)) == 0)
       }
       let next = try await folder.start()
-      #expect(try await haveAllEnded(folder), "round \(round)")
+      #expect(try await folder.haveAllEnded(), "round \(round)")
       try await next.stop()
     }
     let jobs = try await allJobs(folder)
@@ -139,7 +139,7 @@ struct SpoolKillTests {
     // So that the store is there, and the folders.
     try await folder.start(by: prefix).stop()
     let point = try KillPoint(in: folder, watch: Self.everywhere)
-    let rounds = try await killed(folder, at: point, by: prefix) { round in
+    let rounds = try await folder.killed(at: point, by: prefix) { round in
       try drop("number,name\n\(round * 2),hot\n", "hot-\(round).csv", "members")
       try drop("number,name\n\(round * 2 + 1),cold\n", "cold-\(round).csv", "")
       try drop("{entity: Member, mode: insert, source: cold-\(round).csv}", "\(round).job", "")
@@ -150,50 +150,12 @@ struct SpoolKillTests {
 
   private static let everywhere = "/spool/incoming:/spool/active:/spool/done:/spool/corrupt"
 
-  /// Hands over what `drop` drops to a daemon that is killed at the first, the second, … change, until one comes to the end.
-  /// - Returns: how often that was.
-  private func killed(
-    _ folder: DaemonFolder, at point: KillPoint, by prefix: [String] = [], drop: (Int) throws -> Void
-  ) async throws -> Int {
-    var rounds = 0
-    var isKilled = true
-    while isKilled {
-      rounds += 1
-      try #require(rounds < 200, "there is no end")
-      try drop(rounds)
-      try point.arm(rounds)
-      let daemon = try folder.launch(point.environment, by: prefix)
-      if try await daemon.started.value() == .ready, try await haveAllEnded(folder) { daemon.terminate() }
-      let ending = try await daemon.ended()
-      isKilled = ending == .signal(SIGKILL)
-      let log = try daemon.log
-      #expect(isKilled || ending == .exit(0), "round \(rounds): \(ending)\n\(log)")
-      // What the kill left is finished by the next.
-      let next = try await folder.start(by: prefix)
-      #expect(try await haveAllEnded(folder), "round \(rounds)")
-      try await next.stop()
-    }
-    return rounds
-  }
-
   private func allJobs(_ folder: DaemonFolder) async throws -> [Job] {
     let daemon = try await folder.start()
     try await folder.scanned()
     let jobs = try await folder.listedJobs()
     try await daemon.stop()
     return jobs
-  }
-
-  /// Whether all that was handed over has become jobs that have ended; false when the daemon is gone.
-  private func haveAllEnded(_ folder: DaemonFolder) async throws -> Bool {
-    guard try await folder.scanned() else { return false }
-    let list = try await folder.ladectl("list", "--limit", "1000", "--json")
-    guard list.status == 0 else { return false }
-    for job in try WireFormat.decode(JobList.self, from: list.output).jobs where !job.state.isEnded {
-      let status = try await folder.ladectl("wait", "\(job.id)").status
-      guard status == 0 || status == 3 else { return false }
-    }
-    return true
   }
 
   private func check(_ folder: DaemonFolder, rounds: Int, _ prefix: [String]) async throws {

@@ -1,0 +1,42 @@
+import ControlAPI
+import Foundation
+import Glibc
+import Testing
+
+extension DaemonFolder {
+  /// Hands over what `drop` drops, once each round, to a daemon that is killed at the first, the second, … change, until one
+  /// comes to the end. After each kill another daemon finishes what is left.
+  /// - Returns: how many rounds that took.
+  func killed(at point: KillPoint, by prefix: [String] = [], drop: (Int) throws -> Void) async throws -> Int {
+    var rounds = 0
+    var isKilled = true
+    while isKilled {
+      rounds += 1
+      try #require(rounds < 200, "there is no end")
+      try drop(rounds)
+      try point.arm(rounds)
+      let daemon = try launch(point.environment, by: prefix)
+      if try await daemon.started.value() == .ready, try await haveAllEnded() { daemon.terminate() }
+      let ending = try await daemon.ended()
+      isKilled = ending == .signal(SIGKILL)
+      let log = try daemon.log
+      #expect(isKilled || ending == .exit(0), "round \(rounds): \(ending)\n\(log)")
+      let next = try await start(by: prefix)
+      #expect(try await haveAllEnded(), "round \(rounds)")
+      try await next.stop()
+    }
+    return rounds
+  }
+
+  /// Whether all that was handed over has become jobs that have ended; false when the daemon is gone.
+  func haveAllEnded() async throws -> Bool {
+    guard try await scanned() else { return false }
+    let list = try await ladectl("list", "--limit", "1000", "--json")
+    guard list.status == 0 else { return false }
+    for job in try WireFormat.decode(JobList.self, from: list.output).jobs where !job.state.isEnded {
+      let status = try await ladectl("wait", "\(job.id)").status
+      guard status == 0 || status == 3 else { return false }
+    }
+    return true
+  }
+}
