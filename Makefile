@@ -20,7 +20,7 @@ SAMPLE ?=
 ONLY ?=
 # The modules of tests that `make test` builds, separated by commas. Without it, all.
 MODULES ?=
-SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/models .ci/nightly .ci/run .ci/test-sanitized Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
+SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/models .ci/nightly .ci/run .ci/test .ci/test-sanitized Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one configuration, so nothing is compiled twice.
@@ -30,7 +30,7 @@ TEST_FLAGS = --parallel --disable-xctest
 # Tests of objects and imports are bound by the processor. Those of the daemon wait for sockets and files, so they run in a
 # second pass, where they don't starve.
 COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|StoreConformance|Importing|ClassGeneration)Tests[.]'
-TEST = test --skip-build $(TEST_FLAGS)
+TEST = .ci/test --skip-build $(TEST_FLAGS)
 # The date of the manual pages: that of the last commit, unless the builder gives one.
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
@@ -66,10 +66,10 @@ test: export LADE_TESTS = $(MODULES)
 test: deps ## run the tests, or some of them: ONLY=REGULAR_EXPRESSION, MODULES=JobsTests,SpoolTests
 	@$(SWIFT) build --build-tests
 ifeq ($(ONLY),)
-	@$(SWIFT) $(TEST) --filter $(COMPUTING)
-	@$(SWIFT) $(TEST) --skip $(COMPUTING)
+	@SWIFT=$(SWIFT) $(TEST) --filter $(COMPUTING)
+	@SWIFT=$(SWIFT) $(TEST) --skip $(COMPUTING)
 else
-	@$(SWIFT) $(TEST) --filter '$(ONLY)'
+	@SWIFT=$(SWIFT) $(TEST) --filter '$(ONLY)'
 endif
 
 test-tsan: deps ## run the tests under ThreadSanitizer, including the daemon's processes; half an hour
@@ -96,7 +96,7 @@ faults-sqlite: deps ## the calls of SQLite among them
 
 faults-daemon: deps ## fail every system call of the daemon, and open every state after a loss of power; hours
 	@$(SWIFT) build --build-tests
-	@LADE_FAULTS=all $(SWIFT) $(TEST) --filter 'LadeDaemonTests[.](EveryCall|CrashState)Tests'
+	@LADE_FAULTS=all SWIFT=$(SWIFT) $(TEST) --filter 'LadeDaemonTests[.](EveryCall|CrashState)Tests'
 
 fuzz: deps ## fuzz the readers with libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
 	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)
@@ -109,8 +109,8 @@ nightly: deps ## check, models, faults, sanitizers, fuzz and soak, then one page
 
 check: deps lint models ## everything a change must pass: lint, models, a build with warnings as errors, all tests
 	@$(STRICT) $(SWIFT) build --build-tests $(BUILD_CHECKS)
-	@$(STRICT) $(SWIFT) $(TEST) --filter $(COMPUTING)
-	@$(STRICT) $(SWIFT) $(TEST) --skip $(COMPUTING)
+	@$(STRICT) SWIFT=$(SWIFT) $(TEST) --filter $(COMPUTING)
+	@$(STRICT) SWIFT=$(SWIFT) $(TEST) --skip $(COMPUTING)
 	@$(MAKE) --no-print-directory example
 	@PEOPLE=20000 LADE_PROGRAMS=$(CURDIR)/.build/debug .ci/demo > .build/demo.log 2>&1 || { cat .build/demo.log; exit 1; }
 	@$(STRICT) $(MAKE) --no-print-directory test-systemd CONFIGURATION=debug
