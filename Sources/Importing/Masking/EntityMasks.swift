@@ -83,6 +83,9 @@ struct EntityMasks: Sendable {
           try value.change(at: path[...]) { try apply(work, to: $0, of: destination, ofKey: key) }
         }
       }
+      if work == .seal {
+        value.cover(besides: mapping.attributes.flatMap(\.paths) + mapping.relationships.flatMap(\.paths))
+      }
       return value
     case .null, .yes, .no, .number, .text:
       guard let ofKey else { return value }
@@ -131,15 +134,43 @@ enum MaskWork {
 }
 
 extension NestedValue {
-  /// Changes the value at the end of a path of keys, if it is there.
+  /// Changes the value at the end of a path of keys, if it is there; of an array, the values at that path in each element.
   mutating func change(at path: ArraySlice<String>, _ body: (NestedValue) throws -> NestedValue) rethrows {
     guard let key = path.first else {
       self = try body(self)
+      return
+    }
+    if case .array(var elements) = self {
+      for place in elements.indices { try elements[place].change(at: path, body) }
+      self = .array(elements)
       return
     }
     guard case .object(var members) = self, var member = members[key] else { return }
     try member.change(at: path.dropFirst(), body)
     members[key] = member
     self = .object(members)
+  }
+
+  /// Redacts the members of an object that are on none of some paths: nothing takes them, so nothing is known about them.
+  mutating func cover(besides paths: [[String]]) { cover(besides: paths.map { $0[...] }) }
+
+  private mutating func cover(besides paths: [ArraySlice<String>]) {
+    switch self {
+    case .array(var elements):
+      for place in elements.indices { elements[place].cover(besides: paths) }
+      self = .array(elements)
+    case .object(var members):
+      for (key, var member) in members where member != .null {
+        let rests = paths.filter { $0.first == key }.map { $0.dropFirst() }
+        if rests.isEmpty {
+          member = .text(ValueMask.redaction)
+        } else if !rests.contains(where: \.isEmpty) {
+          member.cover(besides: rests)
+        }
+        members[key] = member
+      }
+      self = .object(members)
+    case .null, .yes, .no, .number, .text: break
+    }
   }
 }

@@ -13,6 +13,11 @@ struct MaskPlan: Sendable {
       let rule = options.properties[attribute.name]
       guard let mask = Self.mask(attribute.name, rule?.mask, attribute, &problems) else { continue }
       problems += Self.obstacles(to: mask, attribute, rule, isIdentifying: identifying.contains(attribute.name))
+      if attribute.type == .string, let null = mask.possibleResult(among: rule?.nulls ?? options.nulls) {
+        problems.append(
+          "\(attribute.name)'s mask \(mask) can make “\(null.shown)” of a text, which then would mean null: give "
+            + "\(attribute.name) nulls of its own")
+      }
       masks[attribute.slot] = mask
     }
     for relationship in entity.relationships {
@@ -127,6 +132,26 @@ extension MappingOptions {
   /// Whether an import by these options masks anything, of the entity or of what its records may have in them.
   package func masks(into entity: EntityDescription) -> Bool {
     properties.values.contains { $0.mask != nil } || EntityMasks.areAny(in: entity)
+  }
+
+  /// Masks what other options mask and these don't.
+  package mutating func addMasks(of others: MappingOptions) {
+    for (name, rule) in others.properties where rule.mask != nil && properties[name]?.mask == nil {
+      properties[name, default: PropertyRule()].mask = rule.mask
+    }
+  }
+
+  /// The attributes by which an import into an entity finds other objects, or makes them, and whose values nothing masks: with
+  /// the relationships that lead to these.
+  package func unmaskedKeys(of entity: EntityDescription) -> [(
+    relationship: RelationshipDescription, key: AttributeDescription
+  )] {
+    entity.relationships.compactMap { relationship in
+      guard properties[relationship.name]?.mask == nil,
+        case .success(let key) = ReferenceMapping.key(of: relationship, self), MaskPlan.modelMask(of: key) == nil
+      else { return nil }
+      return (relationship, key)
+    }
   }
 
   /// The credentials that the masks of an import need.

@@ -10,6 +10,8 @@ struct RecordMasking: Sendable {
     var mask: CellMask?
     /// The masks of values at the end of paths of keys within a nested value.
     var parts: [(path: [String], mask: CellMask)] = []
+    /// The paths of those and of other values within it that a property takes.
+    var paths: [[String]] = []
     /// What nested values become.
     var entity: EntityDescription?
   }
@@ -54,6 +56,7 @@ struct RecordMasking: Sendable {
           found[group.column, default: Column(column: group.column)].parts.append((part.path, cell))
         }
       }
+      found[group.column]?.paths = group.parts.map(\.path)
     }
     for nested in mapping.nesting {
       let entity = nested.end.relationship.destinationEntity
@@ -158,6 +161,7 @@ struct RecordMasking: Sendable {
       value = mask.isOfTexts ? try work.value(value, by: mask) : .null
     }
     for (path, mask) in column.parts { try value.change(at: path[...]) { try work.value($0, by: mask) } }
+    if work == .seal, !column.parts.isEmpty { value.cover(besides: column.paths) }
     switch value {
     case .null: return (.null, [])
     case .text(let text): return (.text, Array(text.utf8))

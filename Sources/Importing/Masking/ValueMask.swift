@@ -53,6 +53,19 @@ extension ValueMask {
     return count
   }
 
+  /// The first of some texts that it can make of another text; nil if it makes none of them.
+  func possibleResult(among texts: [String]) -> String? {
+    texts.first { text in
+      switch self {
+      case .redact: text == Self.redaction
+      case .keepLast(let count):
+        text.hasPrefix(Self.redaction) && text.dropFirst(Self.redaction.count).unicodeScalars.count <= count
+      case .truncate(let count): !text.isEmpty && text.unicodeScalars.count == count
+      case .hmac: false
+      }
+    }
+  }
+
   /// The credential that it needs; nil if it needs none.
   package var credential: String? {
     if case .hmac(let name) = self { name } else { nil }

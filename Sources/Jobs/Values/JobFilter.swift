@@ -1,3 +1,4 @@
+package import Foundation
 import ManagedObjects
 
 /// Which jobs to list, in the order of their numbers. Nil matches everything.
@@ -21,6 +22,10 @@ package struct JobFilter: Sendable, Equatable {
   package var isAwaitingFile: Bool?
   /// Only jobs of entries of the spool that haven't arrived.
   package var isUnarrived: Bool
+  /// Submitted at this time or later.
+  package var submittedSince: Date?
+  /// Submitted before this time.
+  package var submittedUntil: Date?
   /// Only jobs of smaller numbers than this.
   package var before: Int64?
   /// Only jobs of greater numbers than this.
@@ -95,6 +100,10 @@ package struct JobFilter: Sendable, Equatable {
       guard let bound else { continue }
       let id = try coordinator.managedObjectID(entity: QueueModel.job, number: bound)
       conditions.append(.comparison(.path("SELF"), comparison, .constant(.object(id))))
+    }
+    let submittedAt = FetchPredicate.Expression.path(JobRecord.Key.submittedAt.name)
+    for (time, comparison) in [(submittedSince, FetchPredicate.Operator.greaterOrEqual), (submittedUntil, .less)] {
+      if let time { conditions.append(.comparison(submittedAt, comparison, .constant(.date(time)))) }
     }
     if let tag { conditions.append(JobRecord.isFound(by: tag)) }
     return FetchRequest(

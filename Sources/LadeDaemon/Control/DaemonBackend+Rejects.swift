@@ -92,7 +92,8 @@ extension DaemonBackend {
     if let store = plan.submission.store { try await refuseWhileTaken(store) }
     let trial = RejectTrial(
       plan: plan, corrections: request.records?.map(RejectExtract.Correction.init),
-      folder: URL(fileURLWithPath: configuration.state).appendingPathComponent("reject-trial"))
+      credentials: configuration.credentials ?? MaskCredentials(folder: nil),
+      folder: URL(fileURLWithPath: configuration.state).appendingPathComponent(RejectTrial.folderName))
     return try await Self.trialQueue.result { try Self.refusing { try trial.run() } }
   }
 

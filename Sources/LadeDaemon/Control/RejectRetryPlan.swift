@@ -30,7 +30,7 @@ struct RejectRetryPlan: Sendable {
     }
     let feed = job.entity == ImportRequest.feed
     let request = JobSubmission.retry(ofRejectsOf: job, uniqueKey: RejectRetryFiles.uniqueKey(of: job.id))
-    var submission = try plan.submission(request, source: feed ? file + ".tar" : file, isOfRejects: true, by: who)
+    var submission = try plan.submission(request, source: feed ? file + ".tar" : file, for: .retryOfRejects, by: who)
     guard submission.store == job.store, submission.entity == job.entity, let name = job.store,
       let store = plan.stores[name]
     else {
@@ -40,16 +40,15 @@ struct RejectRetryPlan: Sendable {
           + "\(submission.entity ?? "") of store \(submission.store ?? "").",
         hint: "Import a corrected copy of the reject file.")
     }
-    var today = formerly
-    if job.recipe != nil {
-      today = try JSONDecoder().decode(ImportOptions.self, from: Data(try submission.encodedOptions().utf8))
-    }
+    let configured = try JSONDecoder().decode(ImportOptions.self, from: Data(try submission.encodedOptions().utf8))
     let entity = feed ? nil : store.coordinator.model.entitiesByName[job.entity ?? ""]
     let rejects = URL(fileURLWithPath: folder).appendingPathComponent(file)
-    var options = Self.options(today, formerly, entity)
+    var options = Self.options(job.recipe == nil ? formerly : configured, formerly, entity)
+    options.mapping.addMasks(of: formerly.mapping)
+    options.mapping.addMasks(of: configured.mapping)
     options.isDryRun = isDryRun
     submission.mode = options.mode
-    isOfCoreData = feed && Self.isOfCoreData(job, formerly.reader)
+    isOfCoreData = feed && formerly.set == nil && Self.isOfCoreData(job, formerly.reader)
     submission.format = isOfCoreData ? FileFormatName.coreData.rawValue : options.reader.format?.rawValue
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]

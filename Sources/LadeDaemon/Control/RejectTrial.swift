@@ -5,11 +5,14 @@ import ManagedObjects
 
 /// A retry of rejects in a transaction that is taken back, to see which would be rejected again. Bounded in time.
 struct RejectTrial: Sendable {
+  /// The scratch folder's name under the daemon's state.
+  static let folderName = "reject-trial"
   private static let longest = Duration.seconds(5)
   private static let shown = 1_000
 
   let plan: RejectRetryPlan
   let corrections: [RejectExtract.Correction]?
+  let credentials: MaskCredentials
   /// A scratch folder. Only one trial uses it at a time.
   let folder: URL
 
@@ -30,6 +33,7 @@ struct RejectTrial: Sendable {
       var request = ImportRequest(
         job: "trial/\(UUID().uuidString)", source: source, name: source.lastPathComponent,
         entity: plan.rejected.entity ?? "", options: options, rejects: rejects)
+      request.credentials = credentials
       request.retry = RejectRetry(
         rejected: plan.checkpoint, job: 0, numbers: numbers, isOfCoreData: plan.isOfCoreData)
       let deadline = ContinuousClock.now + Self.longest
@@ -57,6 +61,8 @@ struct RejectTrial: Sendable {
     } catch MappingError.nothingImported {
       // Each of them is reported.
     } catch let error as MappingError {
+      failure = error.description
+    } catch let error as MaskingError {
       failure = error.description
     } catch let error as ReaderError {
       failure = error.description

@@ -64,6 +64,36 @@ struct RecipeMasks {
     }
   }
 
+  /// Masks the keys of other objects as recipes mask the attributes that they stand for.
+  /// - Parameters:
+  ///   - entity: nil for a feed.
+  ///   - isOfRecipe: whether the options are a recipe's, which has to say it itself.
+  /// - Throws: ``SubmissionProblem``.
+  func addKeys(to mapping: inout MappingOptions, _ entity: EntityDescription?, isOfRecipe: Bool) throws {
+    guard !recipes.isEmpty else { return }
+    for importing in entity.map({ [$0] }) ?? entities {
+      let own = entity == nil ? mapping.narrowed(to: importing) : mapping
+      for (relationship, key) in own.unmaskedKeys(of: importing) {
+        let destination = relationship.destinationEntity
+        guard let mask = try masks(of: destination).first(where: { $0.0 == key.name })?.1 else { continue }
+        let what =
+          "\(relationship.name)'s objects are found by \(destination.name).\(key.name), which a recipe masks by \(mask)"
+        guard mask.credential != nil else {
+          throw SubmissionProblem(
+            field: "options.properties.\(relationship.name)", reason: "\(what), so none can be found",
+            advice: "Name another key.")
+        }
+        if isOfRecipe {
+          throw SubmissionProblem(
+            field: "options.properties.\(relationship.name)", reason: what, advice: "Give it the same mask.")
+        }
+        var rule = own.properties[relationship.name] ?? PropertyRule()
+        rule.mask = mask
+        mapping.properties[(entity == nil ? "\(importing.name)." : "") + relationship.name] = rule
+      }
+    }
+  }
+
   private func masks(of entity: EntityDescription) throws -> [(String, ValueMask)] {
     var found: [String: (mask: ValueMask, recipe: String)] = [:]
     for recipe in recipes {

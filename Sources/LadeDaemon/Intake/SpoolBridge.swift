@@ -118,11 +118,17 @@ struct SpoolBridge: SpoolDelegate {
     }
     // What it waits for is put away when it has come; a ticket in active/ brings it.
     guard let name = job.activeName, !job.isAwaitingFile else { return }
-    // The file of a replay stays in done/ under its first name.
-    if case .replay(_, let file)? = job.origin, outcome.keepsFile,
-      try await directories.onQueue({ [directories] in try directories.isDone(file) })
-    {
-      outcome = .removed(reason: outcome.reason)
+    if case .replay(_, let file)? = job.origin {
+      outcome = try await directories.onQueue { [directories, outcome] in
+        // It stays in done/ under its first name, unless it was imported there before its values were masked.
+        guard outcome.keepsFile else {
+          if let first = SpoolDirectories.job(ofActiveName: file) {
+            try directories.removeKept(job: first, activeName: file)
+          }
+          return outcome
+        }
+        return try directories.isDone(file) ? .removed(reason: outcome.reason) : outcome
+      }
     }
     _ = try await directories.finish(activeName: name, as: outcome)
   }
@@ -156,10 +162,13 @@ struct SpoolBridge: SpoolDelegate {
   /// What a kill left between queue and spool: jobs whose entries had left `incoming/`, jobs whose files hadn't come or came
   /// back there when the power failed, and files of jobs that had ended. What was moved is on the disk by now.
   func recover() async throws {
-    let scratch = URL(fileURLWithPath: current.now.configuration.state)
-      .appendingPathComponent(RejectRetryFiles.scratchName)
+    let state = URL(fileURLWithPath: current.now.configuration.state)
     try await directories.onQueue {
-      do { try FileManager.default.removeItem(at: scratch) } catch CocoaError.fileNoSuchFile {}
+      for name in [RejectRetryFiles.scratchName, RejectTrial.folderName] {
+        do { try FileManager.default.removeItem(at: state.appendingPathComponent(name)) } catch CocoaError
+          .fileNoSuchFile
+        {}
+      }
     }
     try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
       let name = Self.activeName(job.id, job.source)
@@ -260,6 +269,12 @@ extension SpoolBridge {
           "it retried the rejects of job \(rejected); 'ladectl rejects retry \(rejected)' retries those that are "
           + "open")
     }
+    if case .replay(_, let file)? = job.origin {
+      throw RevivalRefusal(
+        description:
+          "it was part of a replay, and later files may have been imported since: "
+          + "'ladectl replay --recipe \(job.recipe ?? "")' imports \(file) and those after it again")
+    }
     try await refuseIfRetried(job)
     guard let name = job.activeName else {
       throw RevivalRefusal(description: "it was ended before it had its file; submit that again")
@@ -269,11 +284,6 @@ extension SpoolBridge {
       throw RevivalRefusal(
         description: "it has inserted \(job.progress.inserted) records, and would insert them again; submit those that "
           + "are missing, or the whole file by upsert, if the entity has a key")
-    }
-    if case .replay(_, let file)? = job.origin,
-      try await directories.onQueue({ [directories] in try directories.replay(file, as: name) })
-    {
-      return
     }
     guard try await directories.onQueue({ try directories.reclaim(name) }) else {
       throw RevivalRefusal(description: "its file, \(name), isn't in corrupt/ or done/ any more; submit it again")

@@ -20,16 +20,22 @@ struct SubmissionPlan: Sendable {
   var operations = OperationCatalogue()
   /// What jobs there are beside imports.
   var otherKinds: [String] { operations.kinds.filter { $0 != ImportOperation.kind } }
+  /// Why a file is imported.
+  enum Occasion {
+    case delivery, replay, retryOfRejects
+  }
+
   /// A job's options are kept with it, and in memory for each job that is listed.
   static let longestOptions = 128 << 10
 
   /// - Parameters:
   ///   - source: the name of an import's file, or of a set.
   ///   - files: the names of the set's files; nil for one file.
-  ///   - isOfRejects: whether the file has the rejects of a job. Those of a set are no set.
+  ///   - occasion: why it is imported.
   /// - Throws: ``SubmissionProblem``.
   func submission(
-    _ request: JobSubmission, source: String?, files: [String]? = nil, isOfRejects: Bool = false, by who: String
+    _ request: JobSubmission, source: String?, files: [String]? = nil, for occasion: Occasion = .delivery,
+    by who: String
   ) throws -> JobSubmission {
     if let priority = request.priority { try Self.checkPriority(priority) }
     if request.uniqueKey == nil, request.uniquePeriod != nil || request.uniqueStates != nil {
@@ -55,9 +61,16 @@ struct SubmissionPlan: Sendable {
     if isOfRecipe != true { try masks.add(to: &options, entity) }
     let masking = options.mapping
     try OptionOverrides(request.options).apply(to: &options)
-    if isOfRejects { options.set = nil }
+    switch occasion {
+    case .delivery: break
+    // It is known, and imported again on purpose.
+    case .replay: options.skipsKnownFiles = false
+    // Those of a set are no set.
+    case .retryOfRejects: options.set = nil
+    }
     try check(&options, files, source: source, entity, in: store)
     try masks.check(options.mapping, against: masking, entity)
+    try masks.addKeys(to: &options.mapping, entity, isOfRecipe: isOfRecipe == true)
     // The options may say what identifies an object.
     if let entity, mode == nil {
       options.mode = nil

@@ -95,7 +95,7 @@ enum MaskedFormat: String, CaseIterable, Sendable {
   private static let rows: [[String]] = [
     ["1", "ada@secret.example", "491701234567", "Lovelace", "36", "98765.43", ""],
     ["2", "grace@secret.example", "491709876543", "Hopper", "wrongage", "98765.43", "ada@secret.example"],
-    ["3", "NA", "1234", "Al", "50", "", "ada@secret.example"],
+    ["3", "n/a", "1234", "Al", "50", "", "ada@secret.example"],
   ]
   private static let columns = ["number", "email", "phone", "name", "age", "salary", "sponsor"]
   private static let widths = [4, 90, 16, 10, 10, 10, 90]

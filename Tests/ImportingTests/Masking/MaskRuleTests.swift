@@ -77,6 +77,10 @@ struct MaskRuleTests {
       try problem(["email": rule(.truncate(3))]).contains("email identifies objects, and different texts have the same")
     )
     #expect(try problem(["phone": rule(.redact) { $0.constant = "x" }]).contains("both a mask and a constant"))
+    for (mask, null) in [(ValueMask.redact, "****"), (.keepLast(2), "****NA"), (.truncate(2), "NA")] {
+      #expect(try problem(["phone": rule(mask) { $0.nulls = ["?", null] }]).contains("can make “\(null)” of a text"))
+      #expect(try problem(["phone": rule(mask) { $0.nulls = ["?"] }]) == "")
+    }
     #expect(try problem(["phone": rule(.redact) { $0.values = ["a": "b"] }]).contains("both a mask and values"))
     #expect(try problem(["sponsor": rule(.redact)]).contains("sponsor's mask can only be hmac(sha256, NAME)"))
     #expect(

@@ -31,8 +31,10 @@ struct MaskingTests {
 
   init() throws { (folder, environment) = try Self.make(Self.recipe) }
 
-  private static func make(_ recipes: String) throws -> (DaemonFolder, [String: String]) {
-    let folder = try DaemonFolder(model: Members.model, recipes: recipes, more: "intake: { settle: 100ms }")
+  private static func make(
+    _ recipes: String, _ model: ModelText = Members.model
+  ) throws -> (DaemonFolder, [String: String]) {
+    let folder = try DaemonFolder(model: model, recipes: recipes, more: "intake: { settle: 100ms }")
     try FileManager.default.createDirectory(atPath: folder.file("credentials"), withIntermediateDirectories: true)
     try folder.write(key + "\n", to: "credentials/pii")
     return (folder, ["CREDENTIALS_DIRECTORY": folder.file("credentials")])
@@ -145,6 +147,81 @@ struct MaskingTests {
     #expect(added.status == 0, "\(added.error)")
     try FileManager.default.removeItem(atPath: path)
     #expect(try leaks() == [])
+    try await daemon.stop()
+  }
+
+  @Test("stay masked when rejects are retried, by a recipe and without one")
+  func rejects() async throws {
+    let daemon = try await start()
+    let csv = "number,name,age\n1,ada-secret,1\n2,grace-secret,old\n"
+    let path = try folder.write(csv, to: "a.csv")
+    for (number, target) in [["--recipe", "members"], ["--entity", "Member"]].enumerated() {
+      let imported = try await folder.ladectl(["import", path, "--wait"] + target)
+      #expect(imported.status == 2, "\(imported.error)")
+      let job = 2 * number + 1
+      let retried = try await folder.ladectl(
+        ["rejects", "retry", "\(job)", "--edit", "--wait"], environment: ["VISUAL": "sed -i s/,old/,\(number)/"])
+      #expect(retried.status == 0, "\(retried.error)")
+    }
+    try FileManager.default.removeItem(atPath: path)
+    #expect(
+      try await folder.sqlite(
+        "SELECT age FROM Member WHERE length(name) = 64 AND name NOT LIKE 'lade%' ORDER BY number")
+        == "1\n1")
+    #expect(try leaks() == [])
+    try await daemon.stop()
+  }
+
+  @Test("go from done/ when a file of before the mask is replayed under it")
+  func replayed() async throws {
+    let (folder, environment) = try Self.make("  members: { store: main, entity: Member, mode: upsert }")
+    let daemon = try folder.launch(environment)
+    try await daemon.ready()
+    let job = try await folder.imported("number,name\n1,ada-secret\n", as: "a.csv", into: "members")
+    #expect(try folder.names(in: "spool/done") == ["\(job.id)-a.csv"])
+    try folder.write(
+      try folder.text("lade.yaml").replacing(
+        "mode: upsert }", with: "mode: upsert, properties: { name: { mask: redact } } }"), to: "lade.yaml")
+    #expect(try await folder.ladectl("reload").status == 0)
+    let replayed = try await folder.ladectl("replay", "--recipe", "members", "--since", "1d", "--yes", "--wait")
+    #expect(replayed.status == 0, "\(replayed.error)")
+    #expect(try await folder.sqlite("SELECT name FROM Member") == "'****'")
+    while try !folder.names(in: "spool/active").isEmpty { _ = try await folder.ladectl("status") }
+    #expect(try folder.names(in: "spool/done") == [])
+    try await daemon.stop()
+  }
+
+  @Test("hold for keys by which the objects are found from another entity; a recipe has to say so")
+  func keys() async throws {
+    let model = ModelText(
+      ModelText.entity(
+        "Member", unique: ["name"],
+        [.attribute("name"), .toMany("orders", "Order", inverse: "member")]),
+      ModelText.entity(
+        "Order", unique: ["number"],
+        [.attribute("number", "Integer 64"), .toOne("member", "Member", inverse: "orders", by: "name")]))
+    let recipe = "  members: { store: main, entity: Member, properties: { name: { mask: \"hmac(sha256, pii)\" } } }\n"
+    let (folder, environment) = try Self.make(recipe, model)
+    let daemon = try folder.launch(environment)
+    try await daemon.ready()
+    let path = try folder.write("number,member\n1,ada-secret\n", to: "orders.csv")
+    let imported = try await folder.ladectl(
+      "import", path, "--entity", "Order", "--option", "properties.member.create=true", "--wait")
+    #expect(imported.status == 0, "\(imported.error)")
+    #expect(try await folder.sqlite("SELECT length(name) FROM Member") == "64")
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try leaks(folder) == [])
+    try folder.write(
+      try folder.text("lade.yaml").replacing(
+        "recipes:\n",
+        with: "recipes:\n  orders: { store: main, entity: Order, properties: { member: { create: true } } }\n"),
+      to: "lade.yaml")
+    let refused = try await folder.ladectl("reload")
+    #expect(
+      refused.status == 1
+        && refused.error.contains(
+          "member's objects are found by Member.name, which a recipe masks by hmac(sha256, pii)"),
+      "\(refused.error)")
     try await daemon.stop()
   }
 

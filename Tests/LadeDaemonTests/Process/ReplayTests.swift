@@ -85,7 +85,7 @@ struct ReplayTests {
   }
 
   @Test(
-    "stops at a file that fails: those after it are cancelled, all stay in done/, and the failed one can be tried again"
+    "stops at a file that fails: those after it are cancelled, all stay in done/, and the failed one isn't tried again alone"
   )
   func failing() async throws {
     let folder = try folder()
@@ -108,9 +108,56 @@ struct ReplayTests {
     try folder.write(configuration, to: "lade.yaml")
     #expect(try await folder.ladectl("reload").status == 0)
     let failed = try #require(result.files[3].replay)
-    _ = try await folder.ladectl("retry", "\(failed)")
-    // It has the options with which it was made.
+    let retried = try await folder.ladectl("retry", "\(failed)")
+    #expect(retried.status == 1 && retried.error.contains("'ladectl replay --recipe members'"), "\(retried.error)")
     #expect(try await folder.ended(failed).failureCode == "unknown_columns")
+    try await daemon.stop()
+  }
+
+  @Test("imports files that the recipe knows, although it skips such")
+  func known() async throws {
+    let folder = try folder(", skip_known_files: true")
+    let daemon = try await folder.start()
+    _ = try await fill(folder)
+    _ = try await folder.ladectl("prune", "Member", "--all", "--yes", "--wait")
+    for file in try await replay(folder).files {
+      #expect(try await folder.ended(try #require(file.replay)).state == .completed)
+    }
+    #expect(try await folder.sqlite("SELECT name FROM Member") == "'b'")
+    try await daemon.stop()
+  }
+
+  @Test("leaves out retries of rejects, which no file in done/ is from")
+  func retries() async throws {
+    let folder = try folder()
+    let daemon = try await folder.start()
+    let job = try await folder.imported("number,name,age\n1,a,1\n2,b,x\n", as: "a.csv", into: "members")
+    #expect(job.progress.rejected == 1)
+    let retried = try await folder.ladectl("rejects", "retry", "\(job.id)", "--wait")
+    #expect(retried.status == 3, "\(retried.error)")
+    let shown = try await replay(folder, "--dry-run")
+    #expect(shown.files.map(\.job) == [job.id] && shown.missing == [])
+    try await daemon.stop()
+  }
+
+  @Test("of a recipe that now wants sets of files names the file that is none, also in a dry run")
+  func set() async throws {
+    let folder = try folder()
+    let daemon = try await folder.start()
+    let jobs = try await fill(folder)
+    try folder.write(
+      try folder.text("lade.yaml").replacing(
+        "entity: Member, mode: upsert", with: "entity: \"*\", set: { of: [\"Member*\"], trigger: \"*.done\" }"),
+      to: "lade.yaml")
+    let reloaded = try await folder.ladectl("reload")
+    try #require(reloaded.status == 0, "\(reloaded.error)")
+    for more in [[], ["--dry-run"]] {
+      let refused = try await folder.ladectl(["replay", "--recipe", "members", "--since", "1d", "--yes"] + more)
+      #expect(
+        refused.status == 1 && refused.error.contains("job \(jobs[0].id), c.csv: the options speak of a set of files"),
+        "\(refused.error)")
+    }
+    #expect(try await folder.listedJobs().count == jobs.count)
     try await daemon.stop()
   }
 

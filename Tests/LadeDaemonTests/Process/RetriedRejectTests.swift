@@ -195,9 +195,7 @@ struct RetriedRejectTests {
 
   /// Runs `ladectl` with an editor that is a command.
   private func edited(_ folder: DaemonFolder, _ editor: String, _ arguments: String...) async throws -> ProgramOutput {
-    try await ProgramOutput.of(
-      Products.ladectl, arguments,
-      environment: Products.environment(["LADE_SOCKET": folder.file("s"), "VISUAL": editor]), files: folder.nextRun())
+    try await folder.ladectl(arguments, environment: ["VISUAL": editor])
   }
 
   @Test("in an editor are checked, and keep their numbers", .timeLimit(.minutes(60)))

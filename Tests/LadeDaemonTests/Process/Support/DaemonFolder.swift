@@ -109,9 +109,10 @@ final class DaemonFolder: Sendable {
   /// Runs `ladectl` on the daemon's socket.
   func ladectl(_ arguments: String...) async throws -> ProgramOutput { try await ladectl(arguments) }
 
-  func ladectl(_ arguments: [String]) async throws -> ProgramOutput {
+  func ladectl(_ arguments: [String], environment: [String: String] = [:]) async throws -> ProgramOutput {
     try await ProgramOutput.of(
-      Products.ladectl, arguments, environment: Products.environment(["LADE_SOCKET": file("s")]), files: nextRun())
+      Products.ladectl, arguments,
+      environment: Products.environment(environment.merging(["LADE_SOCKET": file("s")]) { $1 }), files: nextRun())
   }
 
   /// What `sqlite3`, which knows nothing of Lade, reads in the store: a line a row, values as SQL literals.
