@@ -136,8 +136,9 @@ struct RecordConverter {
   private mutating func convert(_ record: Int, into flat: inout FlatRows) {
     let rows = flat.rows
     rows.beginRow()
+    let source = fields.source
     for target in fields.mapping.attributes {
-      let cell = fields.source.cell(record, target.column)
+      let cell = source.cell(record, target.column)
       if cell.kind == .missing {
         // An object keeps what it has where the record says nothing.
         needsObjects = true
@@ -145,7 +146,7 @@ struct RecordConverter {
       }
       do throws(ConversionCode) {
         try target.converter.convert(
-          cell, fields.source.bytes(of: cell), into: rows, target.slot, keepsNull: target.hasDefault)
+          cell, source.bytes(of: cell), into: rows, target.slot, keepsNull: target.hasDefault)
       } catch {
         return reject(record, fields.rejection(record, cell, target.converter, error))
       }
