@@ -80,6 +80,13 @@ package final class MappingRules: Sendable {
     !attribute.isOptional || defaults.contains(attribute.slot)
   }
 
+  /// Whether a value that doesn't fit the attribute's type is left out: where null may be, and nothing is found or filtered by
+  /// it.
+  func mayLackValue(_ attribute: AttributeDescription) -> Bool {
+    options.schema.types == .discardValue && attribute.isOptional && filter?.reads(attribute.slot) != true
+      && !identities.contains { $0.contains { $0 === attribute } }
+  }
+
   /// Whether the recipe splits an attribute's texts into an array of strings.
   func isList(_ attribute: AttributeDescription) -> Bool { options.properties[attribute.name]?.separator != nil }
 
