@@ -56,7 +56,7 @@ package struct ModelDiff: Codable, Sendable, Hashable {
     package var example: String?
     /// The line of the first.
     package var line: Int64?
-    /// What the recipe's schema says: `freeze`, `discard_row` or `discard_value`.
+    /// What the recipe's schema says: `evolve`, `freeze`, `discard_row` or `discard_value`.
     package var contract: String
 
     package init(

@@ -362,6 +362,7 @@ extension MappingOptions {
         reason: "none of the entities (\(entities.map(\.name).joined(separator: ", "))) has a "
           + unknown.sorted().joined(separator: ", ") + ", which the recipe names")
     }
+    for entity in entities { try narrowed(to: entity).checkEvolution(into: entity) }
     var failure: MappingError?
     var fitting = 0
     for entity in entities {

@@ -34,6 +34,8 @@ package enum MappingError: Error, Sendable, Equatable {
   case changedType(entity: String, line: Int64, message: String)
   /// The source has files that belong to no entity, and the recipe freezes entities.
   case newEntities(names: [String])
+  /// The recipe has the model evolve, and no version takes the source.
+  case cannotEvolve(reason: String)
   /// The source isn't the file that the import began with.
   case sourceChanged(was: String, is: String)
   /// The file can't be imported as a feed.
@@ -118,6 +120,7 @@ extension MappingError: CustomStringConvertible {
       return
         "no entity has a file for \(list(names)), and the recipe's schema freezes entities: add them to the model, "
         + "or leave these files out by member"
+    case .cannotEvolve(let reason): return "the model can't evolve: \(reason)"
     case .sourceChanged(let was, let now):
       return "the file changed since the import began (it was \(was), it is \(now)): submit it again as a new job"
     case .badFeed(let reason): return reason

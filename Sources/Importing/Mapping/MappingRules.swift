@@ -358,5 +358,16 @@ extension MappingOptions {
   package func check(against entity: EntityDescription) throws(MappingError) {
     _ = try MappingRules(entity, self)
     try RecordMapping.check(self, of: entity)
+    try checkEvolution(into: entity)
+  }
+
+  /// Refuses to store what a file brings in clear where something is masked: nothing says whether it may be.
+  package func checkEvolution(into entity: EntityDescription) throws(MappingError) {
+    guard schema.columns == .evolve || schema.entities == .evolve, masks(into: entity) else { return }
+    throw .badRules(
+      entity: entity.name,
+      problems: [
+        "schema: new columns and entities would be stored in clear, and values are masked here: they can't evolve"
+      ])
   }
 }

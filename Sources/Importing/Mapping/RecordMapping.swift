@@ -69,7 +69,9 @@ package final class RecordMapping {
   package let ignored: [String]
   /// Where those are, and which of them have values that reject their record.
   let newColumns: [Int]
-  var refusedColumns: [Int] { options.schema.columns == .discardRow ? newColumns : [] }
+  var refusedColumns: [Int] { rejectsNewColumns ? newColumns : [] }
+  /// Also where the model has evolved for the source, which leaves none.
+  private var rejectsNewColumns: Bool { options.schema.columns == .discardRow || options.schema.columns == .evolve }
   /// Texts that are no values.
   let nullWords: NullWords?
   /// The column with the reasons of earlier rejections, in a reject file that isn't tabular; nil in any other source.

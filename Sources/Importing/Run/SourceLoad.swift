@@ -181,7 +181,9 @@ final class SourceLoad {
 
   private var mappingNotes: [String] {
     var notes: [String] = []
-    if request.options.mapping.schema.columns == .discardValue, !mapping.ignored.isEmpty {
+    let term = request.options.mapping.schema.columns
+    // Where the model evolves, columns without values are left.
+    if term == .discardValue || term == .evolve, !mapping.ignored.isEmpty {
       notes.append(
         "ignored column(s) that \(entity.name) doesn't have: \(MappingError.list(mapping.shown(mapping.ignored)))"
           + mapping.ignoredSpellings)

@@ -2,6 +2,8 @@
 package struct SchemaContract: Codable, Sendable, Hashable {
   /// What is done about a difference.
   package enum Term: String, Codable, Sendable, CaseIterable {
+    /// The model gets a version that takes it, before the first record is imported.
+    case evolve
     /// The job fails before it writes anything that it hasn't written yet.
     case freeze
     /// The record is rejected; of a new entity, the file is left out.
@@ -26,6 +28,17 @@ package struct SchemaContract: Codable, Sendable, Hashable {
 
   /// The same term for everything.
   package init(_ term: Term) { (columns, types, entities) = (term, term, term) }
+
+  /// Whether the model may change for a file.
+  package var evolves: Bool { columns == .evolve || types == .evolve || entities == .evolve }
+
+  /// The contract of an import that changes nothing: the defaults take the place of `evolve`.
+  package var withoutEvolution: SchemaContract {
+    var contract = self
+    let usual = SchemaContract()
+    for subject in Subject.allCases where contract[subject] == .evolve { contract[subject] = usual[subject] }
+    return contract
+  }
 
   package subscript(subject: Subject) -> Term {
     get {

@@ -24,8 +24,12 @@ package struct SchemaDifference: Sendable, Hashable {
     /// Where the first of them is.
     package let line: Int64?
     package let term: SchemaContract.Term
+    /// The attribute that takes a new column; nil if none can.
+    var definition: AttributeDefinition?
   }
 
+  /// The entities of files that belong to none, where the contract has them evolve.
+  var newEntities: [EntityDefinition] = []
   package internal(set) var changes: [Change] = []
   /// Differences beyond those that are listed.
   package internal(set) var others = 0

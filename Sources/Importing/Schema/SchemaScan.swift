@@ -42,11 +42,23 @@ package struct SchemaScan {
     var archive: ImportSource?
     let plan: FeedPlan
     if let set = request.options.set {
-      plan = try FeedPlan(SetFolder(request.source, set), lenient, entities)
+      let folder = try SetFolder(request.source, set)
+      plan = try FeedPlan(folder, lenient, entities)
+      // Nothing is made of a set that doesn't add up.
+      let masks = plan.steps.contains { request.options.mapping.masks(into: $0.entity) }
+      do {
+        try SetCheck(folder: folder, options: request.options.reader, masks: masks).run(shouldStop: shouldStop)
+      } catch is KnownFile.Stopped {
+        difference.isWhole = false
+        return difference
+      }
     } else {
       let source = try ImportSource(request.source, descriptor: request.descriptor)
       archive = source
       plan = try FeedPlan(source, lenient, entities, model)
+    }
+    if request.options.mapping.schema.entities == .evolve, !plan.unmatched.isEmpty {
+      difference.newEntities = try newEntities(of: plan.unmatched, archive)
     }
     for name in plan.unmatched {
       difference.add(
@@ -62,6 +74,22 @@ package struct SchemaScan {
         source, part, step, step.entity, records, shouldStop, &difference)
     }
     return difference
+  }
+
+  /// The entities that files would become which belong to none: what `ladectl model infer` makes of them.
+  private func newEntities(of names: [String], _ source: ImportSource?) throws -> [EntityDefinition] {
+    guard let source, names.count <= SchemaEvolution.mostEntitiesOfFile else {
+      throw MappingError.cannotEvolve(
+        reason: "it has \(names.count) files that belong to no entity: add them to the model by hand")
+    }
+    var inference = ModelInference(reader: request.options.reader, nulls: request.options.mapping.nulls)
+    (inference.keyLimit, inference.hashLimit) = (100_000, 2_000_000)
+    let path = "/proc/self/fd/\(source.descriptor)"
+    do {
+      return try inference.run(members: names, of: path, named: request.name).definitions
+    } catch let error as InferenceError {
+      throw MappingError.cannotEvolve(reason: "no entity can be inferred: \(error)")
+    }
   }
 
   private func scan(
@@ -189,7 +217,7 @@ private struct SchemaFindings {
         attribute: isMasking ? nil : attribute?.name, type: nil, newType: attribute?.type,
         values: profile.present + profile.nested,
         example: isMasking ? nil : profile.examples.first.map { SourceError.shown($0) }, line: lines[name],
-        term: contract.columns)
+        term: contract.columns, definition: isMasking ? nil : attribute)
     }
     return typed + new
   }

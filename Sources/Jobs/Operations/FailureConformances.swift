@@ -36,6 +36,7 @@ extension MappingError: JobFailing {
     case .newColumns: return "new_columns"
     case .changedType: return "changed_type"
     case .newEntities: return "new_entities"
+    case .cannotEvolve: return "cannot_evolve"
     case .sourceChanged: return "source_changed"
     case .badFeed: return "feed"
     case .tooManyRejects, .tooLargeShareRejected: return "too_many_rejects"

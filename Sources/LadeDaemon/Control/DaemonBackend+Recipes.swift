@@ -83,7 +83,8 @@ extension DaemonBackend {
     for job in try await queue.jobs(JobFilter(states: [.running], store: store, limit: 64)) {
       let isAlone =
         job.kind == ImportOperation.kind
-        ? try job.decodeOptions(as: ImportOptions.self).isWhole : plan.operations.access(of: job.kind) == .exclusive
+        ? try job.decodeOptions(as: ImportOptions.self).hasStoreAlone
+        : plan.operations.access(of: job.kind) == .exclusive
       if isAlone {
         throw ControlError.conflict(
           reason: "Job \(job.id) (\(job.kind)) has store \(store) for itself.", hint: "Try it when that has ended.")

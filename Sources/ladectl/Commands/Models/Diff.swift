@@ -87,7 +87,7 @@ extension ModelDiff.Change {
         "\(place)type: \(attribute ?? column ?? "") is \(type ?? ""), which doesn't hold \(number)\(wider): \(contract)"
     case "columns":
       let name = attribute.map { " as \($0)" } ?? ""
-      let kind = newType.map { ", \($0)\(name)" } ?? ""
+      let kind = newType.map { ", \($0)\(name)" } ?? (values > 0 ? ", which no attribute can take" : "")
       return "\(place)new column: \(column ?? "")\(kind), \(number): \(contract)"
     default: return "\(place)new entity: no entity has this file: \(contract)"
     }
