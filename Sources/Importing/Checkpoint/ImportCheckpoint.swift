@@ -30,7 +30,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     "finished", "deleted", "skipped", "unidentified", "unidentifiedLine", "bytesTotal",
   ]
   /// Texts that were added later, for the same reason.
-  static let laterTexts = ["created"]
+  static let laterTexts = ["created", "leftOut"]
 
   /// A checkpoint at the beginning.
   package init() {}
@@ -87,6 +87,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     try object.setValue(.string(position.state), forKey: "readerState")
     try object.setValue(.string(identity), forKey: "identity")
     try object.setValue(.string(CountText.text(counts.created)), forKey: "created")
+    try object.setValue(.string(CountText.text(counts.leftOut)), forKey: "leftOut")
     let numbers: [(String, Int64)] = [
       ("byteOffset", position.byteOffset), ("line", position.line), ("record", position.record),
       ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
@@ -111,6 +112,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     counts.deleted = number("deleted")
     counts.skipped = number("skipped")
     counts.created = CountText.counts(text("created"))
+    counts.leftOut = CountText.counts(text("leftOut"))
     unidentified = number("unidentified")
     unidentifiedLine = number("unidentifiedLine")
     bytesTotal = number("bytesTotal")

@@ -65,17 +65,33 @@ package final class ValueConverter: Sendable {
   /// - Parameter rules: for the kind `ruled`.
   init(
     attribute: AttributeDescription, kind: Kind, base: Kind, emptyStringIsNull: Bool, pattern: DatePattern?,
-    dateFormat: String?, rules: CellRules?
+    dateFormat: String?, rules: CellRules?, range: ClosedRange<Int64>? = nil
   ) {
     self.attribute = attribute
     self.kind = kind
     self.base = base
     self.emptyStringIsNull = emptyStringIsNull
-    self.least = attribute.type.integerRange?.lowerBound ?? 0
-    self.greatest = attribute.type.integerRange?.upperBound ?? 0
+    let range = range ?? attribute.type.integerRange
+    self.least = range?.lowerBound ?? 0
+    self.greatest = range?.upperBound ?? 0
     self.pattern = pattern
     self.dateFormat = dateFormat
     self.rules = rules
+  }
+
+  /// A converter of the same texts into values of a wider type; nil if the texts mean something else there.
+  func widened(to type: AttributeType) -> ValueConverter? {
+    let wider: Kind
+    switch type {
+    case .integer32, .integer64: wider = .integer
+    case .decimal: wider = .decimal
+    case .double: wider = .double
+    case .string: wider = .string
+    default: return nil
+    }
+    return ValueConverter(
+      attribute: attribute, kind: kind == .ruled ? .ruled : wider, base: wider, emptyStringIsNull: emptyStringIsNull,
+      pattern: nil, dateFormat: nil, rules: rules, range: type.integerRange)
   }
 
   private static func kind(

@@ -57,6 +57,9 @@ extension ImportOptions {
   /// Whether the import is one transaction.
   package var isWhole: Bool { atomicity == .file || isDryRun || mode == .replace || set != nil }
 
+  /// Whether nothing else can write to the store for as long as the import runs.
+  package var hasStoreAlone: Bool { isWhole || mapping.schema.evolves }
+
   /// The mode for an entity: as given, or `upsert` if something identifies its objects.
   package func effectiveMode(for entity: EntityDescription) -> ImportMode {
     mode ?? (entity.uniquenessConstraints.isEmpty && mapping.key.isEmpty ? .insert : .upsert)

@@ -79,6 +79,7 @@ final class BatchCommit {
     next.counts.unchanged += tally.unchanged
     next.counts.deleted += tally.deleted
     next.counts.skipped += batch.skipped
+    if !batch.leftOut.isEmpty { next.counts.leftOut.merge(batch.leftOut, uniquingKeysWith: +) }
     next.counts.rejected += Int64(rejections.count)
     if next.unidentified == 0 { next.unidentifiedLine = tally.unidentifiedLine }
     next.unidentified += tally.unidentified

@@ -100,7 +100,9 @@ final class BatchPipeline: @unchecked Sendable {
         }
         if let masking = mapping.masking { try masking.mask(batch, reader.rejectForm) }
         var converter = RecordConverter(batch, mapping, mode, bytesRead: reader.bytesRead, codes, hash: hash)
-        deliver(.success(try interruption.limit { try converter.convert(for: coordinator) }))
+        let converted = try interruption.limit { try converter.convert(for: coordinator) }
+        if let refusal = converted.refusal { throw refusal }
+        deliver(.success(converted))
       } catch {
         deliver(.failure(error))
         break

@@ -181,10 +181,15 @@ final class SourceLoad {
 
   private var mappingNotes: [String] {
     var notes: [String] = []
-    if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {
+    let term = request.options.mapping.schema.columns
+    // Where the model evolves, columns without values are left.
+    if term == .discardValue || term == .evolve, !mapping.ignored.isEmpty {
       notes.append(
         "ignored column(s) that \(entity.name) doesn't have: \(MappingError.list(mapping.shown(mapping.ignored)))"
           + mapping.ignoredSpellings)
+    }
+    for (attribute, count) in writer.checkpoint.counts.leftOut.sorted(by: { $0.key < $1.key }) {
+      notes.append("left out \(count) value(s) that don't fit \(attribute), as the recipe's schema says")
     }
     if !mapping.mayNest, !mapping.absent.isEmpty {
       notes.append("the file has no column(s) \(mapping.absent.joined(separator: ", ")), which the recipe names")

@@ -71,6 +71,11 @@ struct SubmissionPlan: Sendable {
     try check(&options, files, source: source, entity, in: store)
     try masks.check(options.mapping, against: masking, entity)
     try masks.addKeys(to: &options.mapping, entity, isOfRecipe: isOfRecipe == true)
+    if options.mapping.schema.evolves, !store.configuration.evolves {
+      throw SubmissionProblem(
+        field: "schema", reason: "it has the model evolve, and store \(store.configuration.name) doesn't let it",
+        advice: "Say `evolves: true` in stores.\(store.configuration.name).")
+    }
     // The options may say what identifies an object.
     if let entity, mode == nil {
       options.mode = nil
