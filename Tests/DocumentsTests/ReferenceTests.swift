@@ -71,7 +71,9 @@ struct ReferenceTests {
     let sets = try Document("docs/sets.md")
     #expect(Document.keys(in: try #require(sets.section("## Keys"))) == known["recipes.a.set"])
     #expect(Document.keys(in: try #require(sets.section("## Control"))) == known["recipes.a.set.control"])
-    #expect(Document.keys(in: try #require(try Document("docs/contracts.md").section("## Keys"))) == known["recipes.a.schema"])
+    #expect(
+      Document.keys(in: try #require(try Document("docs/contracts.md").section("## Keys"))) == known["recipes.a.schema"]
+    )
     let expectations = Document.keys(in: try #require(recipes.section("## Freshness")))
     #expect(expectations == known["recipes.a.expect"])
     #expect(

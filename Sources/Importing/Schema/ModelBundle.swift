@@ -99,8 +99,13 @@ package struct ModelBundle: Sendable {
     while versions.contains("\(base) \(number)\(Self.ending)") { number += 1 }
     let name = "\(base) \(number)\(Self.ending)"
     let draft = "\(path)/.\(base) \(number).evolving"
-    for file in [Self.contents, Self.evolution] { _ = unlink("\(draft)/\(file)") }
-    guard rmdir(draft) == 0 || errno == ENOENT else { throw .file(draft, "remove", code: errno) }
+    if FileManager.default.fileExists(atPath: draft) {
+      do {
+        try FileManager.default.removeItem(atPath: draft)
+      } catch {
+        throw .fileFailed(path: draft, operation: "remove", reason: error.localizedDescription)
+      }
+    }
     guard mkdir(draft, 0o755) == 0 else { throw .file(draft, "make", code: errno) }
     try write(Data(xml.utf8), to: Self.contents, in: draft)
     try write(Self.evolutionText(evolution), to: Self.evolution, in: draft)
