@@ -97,6 +97,15 @@ final class BatchCommit {
     }
   }
 
+  /// Removes what a save that failed has left in the reject file, of an import that ends so. The store says how much that is:
+  /// the save may have failed after its commit.
+  func dropUnsavedRejects() throws {
+    context.reset()
+    let saved = try ImportCheckpoint.read(job, in: context)
+    context.reset()
+    try rejects.cut(to: saved?.rejectsLength ?? 0)
+  }
+
   /// Runs steps that save the checkpoint themselves, and takes over what they last saved, also when a later one fails.
   func advance<T>(_ steps: (inout ImportCheckpoint) throws -> T) rethrows -> T { try steps(&checkpoint) }
 

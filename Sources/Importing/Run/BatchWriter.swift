@@ -94,6 +94,9 @@ final class BatchWriter {
     }
   }
 
+  /// See ``BatchCommit/dropUnsavedRejects()``.
+  func dropUnsavedRejects() throws { try commit.dropUnsavedRejects() }
+
   // MARK: The end
 
   /// Ends the import: applies or rejects deferred records, sets references to records that came later in the file, deletes

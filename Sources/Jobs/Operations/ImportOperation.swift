@@ -117,7 +117,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       job: checkpointName,
       source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
       entity: entity, options: options,
-      rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
+      rejects: environment.rejectsDirectory.appendingPathComponent(Self.rejectsName(of: job, options.reader)))
     request.isMoved = true
     request.credentials = environment.credentials
     if let rejected = job.origin?.retriedJob {
@@ -133,7 +133,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
 
   /// Rejects are in a file named after the job, so that it is read as the source was when it is dropped again; of a feed in
   /// a folder of such files.
-  private func rejectsName(_ options: ReaderOptions) -> String {
+  static func rejectsName(of job: Job, _ options: ReaderOptions) -> String {
     let name = String(job.id)
     if job.entity == ImportRequest.feed { return RejectFileName.folderName(job: name) }
     return RejectFileName.name(job: name, source: job.source ?? "", options)
