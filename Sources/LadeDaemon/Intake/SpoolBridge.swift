@@ -3,6 +3,7 @@
 // identity until the entry's removal from `incoming/` is durable (`SpoolIntake.swift` has the steps).
 
 import ControlAPI
+import ControlServer
 import Foundation
 import Importing
 import Jobs

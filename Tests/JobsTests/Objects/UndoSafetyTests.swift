@@ -2,6 +2,7 @@ import Foundation
 import Importing
 import ManagedObjects
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import Jobs
