@@ -88,3 +88,50 @@ extension OriginStep {
     undoneBy = step.undoneBy == 0 ? nil : step.undoneBy
   }
 }
+
+extension DaemonBackend {
+  /// Refuses the undo of a job of which nothing was recorded, or that hasn't ended, and finds out in which store it was recorded.
+  func checkedUndo(_ submission: JobSubmission) async throws -> JobSubmission {
+    guard submission.kind == UndoOperation.kind, submission.after.isEmpty, submission.notBefore == nil else {
+      return submission
+    }
+    let options: UndoOperation.Options
+    do {
+      options = try UndoOperation.Options.read(submission)
+    } catch let failure as JobFailure {
+      throw ControlError.invalid(field: "options", reason: failure.message)
+    }
+    if let job = try await known(options.job), !job.state.isEnded {
+      throw ControlError.conflict(
+        reason: "Job \(job.id) is \(job.state.rawValue): wait until it has ended, or cancel it first.")
+    }
+    let name = JobCheckpoint.name(options.job, queue: queue.queueIdentifier)
+    let candidates = submission.store.map { name in stores.all.filter { $0.configuration.name == name } } ?? stores.all
+    var holders: [DataStores.Store] = []
+    for store in candidates {
+      let record = try await reading(store, by: nil) { try JobReversal.record(of: name, in: $0) }
+      if record != nil { holders.append(store) }
+    }
+    guard let holder = holders.first else {
+      // A store that isn't there is refused with those that are.
+      if let name = submission.store, candidates.isEmpty { throw ControlError.noSuchStore(name, known: stores.names) }
+      throw ControlError.conflict(
+        reason:
+          "No store knows what job \(options.job) has done, so that can't be taken back. Before a job runs, its recipe "
+          + "or the user info of its entity must say lineage: true. A job that changed nothing has nothing to be taken back."
+      )
+    }
+    var submission = submission
+    submission.store = holder.configuration.name
+    return submission
+  }
+
+  /// The job of a number, while the queue has it.
+  private func known(_ id: Int64) async throws -> Job? {
+    do {
+      return try await queue.job(id)
+    } catch JobQueueError.noSuchJob {
+      return nil
+    }
+  }
+}
