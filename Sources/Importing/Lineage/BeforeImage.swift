@@ -15,6 +15,10 @@ struct BeforeValue: Equatable {
     case members(lost: [ManagedObjectID], got: [ManagedObjectID])
     /// The order of a relationship.
     case order([ManagedObjectID])
+    /// A value that a mask has replaced. It isn't kept.
+    case masked
+    /// What led to an object of an entity that the model doesn't have any more.
+    case gone(entity: String)
   }
 
   let property: String
@@ -23,13 +27,16 @@ struct BeforeValue: Equatable {
 
 extension BeforeValue {
   /// What a change of a row replaces; empty if it changes nothing that is stored.
-  static func ofChange(_ object: ManagedObject) -> [BeforeValue] {
+  /// - Parameter masked: the slots of attributes whose former values aren't to be kept.
+  static func ofChange(_ object: ManagedObject, masked: Set<Int> = []) -> [BeforeValue] {
     let (old, new) = (object.committed, object.slots)
     guard !old.isEmpty else { return [] }
     var values: [BeforeValue] = []
     for attribute in object.entity.attributes where !attribute.isTransient && !attribute.isDerived {
       if old[attribute.slot] != new[attribute.slot] {
-        values.append(BeforeValue(property: attribute.name, content: .value(old[attribute.slot])))
+        let isHidden = masked.contains(attribute.slot) && !old[attribute.slot].isNull
+        values.append(
+          BeforeValue(property: attribute.name, content: isHidden ? .masked : .value(old[attribute.slot])))
       }
     }
     for relationship in object.entity.relationships where !relationship.isUnstored {
@@ -61,7 +68,19 @@ extension BeforeValue {
     former != Array(present.prefix(former.count))
   }
 
-  /// Everything that is stored of an object that is to be deleted.
+  /// What an object that is to be inserted has in sets whose other ends don't record it.
+  static func ofInsertion(_ object: ManagedObject) -> [BeforeValue] {
+    var values: [BeforeValue] = []
+    for relationship in object.entity.relationships where relationship.isManyToMany && !relationship.isUnstored {
+      let members = object.slots[relationship.slot].relatedIDs
+      if members.isEmpty { continue }
+      values.append(BeforeValue(property: relationship.name, content: .members(lost: [], got: members)))
+    }
+    return values
+  }
+
+  /// Everything that is stored of an object that is to be deleted; also what is null, or as the model presets it, which a later
+  /// version of the model may preset otherwise.
   static func ofDeletion(_ object: ManagedObject) -> [BeforeValue] {
     for relationship in object.entity.relationships
     where !relationship.isUnstored && (relationship.isManyToMany || relationship.isOrdered) {
@@ -71,8 +90,7 @@ extension BeforeValue {
     let old = object.committed
     guard !old.isEmpty else { return [] }
     var values: [BeforeValue] = []
-    for attribute in object.entity.attributes
-    where !attribute.isTransient && !attribute.isDerived && old[attribute.slot] != attribute.defaultValue {
+    for attribute in object.entity.attributes where !attribute.isTransient && !attribute.isDerived {
       values.append(BeforeValue(property: attribute.name, content: .value(old[attribute.slot])))
     }
     for relationship in object.entity.relationships where !relationship.isUnstored {
@@ -95,7 +113,7 @@ extension BeforeValue {
 /// Writes the former values of rows, one list for each row, in few bytes: a name is written once.
 struct BeforeImages {
   private enum Tag: UInt8 {
-    case null, no, yes, int, double, decimal, string, date, data, uuid, uri, object, members, order
+    case null, no, yes, int, double, decimal, string, date, data, uuid, uri, object, members, order, masked
   }
 
   private var bytes = CompactBytes()
@@ -119,6 +137,7 @@ struct BeforeImages {
       case .order(let ids):
         append(tag: .order)
         append(ids)
+      case .masked, .gone: append(tag: .masked)
       }
     }
   }
@@ -206,12 +225,22 @@ struct BeforeImages {
       return names[number]
     }
 
-    private mutating func id() throws -> ManagedObjectID {
+    /// An object's ID; nil with the entity's name if the model doesn't have the entity any more.
+    private mutating func id() throws -> (id: ManagedObjectID?, entity: String) {
       let entity = try name()
-      return try coordinator.managedObjectID(entity: entity, number: try bytes.signed())
+      let number = try bytes.signed()
+      guard coordinator.model.entitiesByName[entity] != nil else { return (nil, entity) }
+      return (try coordinator.managedObjectID(entity: entity, number: number), entity)
     }
 
-    private mutating func ids() throws -> [ManagedObjectID] { try (0..<(try bytes.count())).map { _ in try id() } }
+    private mutating func ids() throws -> [ManagedObjectID] {
+      try (0..<(try bytes.count())).compactMap { _ in try id().id }
+    }
+
+    private mutating func reference() throws -> BeforeValue.Content {
+      let (id, entity) = try id()
+      return id.map { .value(.object($0)) } ?? .gone(entity: entity)
+    }
 
     private mutating func content() throws -> BeforeValue.Content {
       guard let tag = Tag(rawValue: try bytes.byte()) else { throw LineageError.damaged }
@@ -230,7 +259,8 @@ struct BeforeImages {
       case .data: return .value(.data(Data(try bytes.counted())))
       case .uuid: return .value(.uuid(try known(UUID(uuidString: try bytes.text()))))
       case .uri: return .value(.uri(try known(URL(string: try bytes.text()))))
-      case .object: return .value(.object(try id()))
+      case .object: return try reference()
+      case .masked: return .masked
       }
     }
 

@@ -102,8 +102,18 @@ struct CompactReader {
 package enum LineageError: Error, Hashable, CustomStringConvertible {
   /// What the store keeps isn't as it was written.
   case damaged
+  /// The job's changes are being taken back by another job.
+  case undoUnderWay(by: Int64)
+  /// The job hasn't ended.
+  case jobUnderWay
 
   package var description: String {
-    "what the store keeps of the job's changes is damaged: restore a backup, or look for more by 'ladectl store check'"
+    switch self {
+    case .damaged:
+      "what the store keeps of the job's changes is damaged: restore a backup, or look for more by 'ladectl store check'"
+    case .undoUnderWay(let job):
+      "job \(job) is taking back what this job has done: wait until it has ended, or cancel it"
+    case .jobUnderWay: "the job hasn't ended: wait until it has, or cancel it first"
+    }
   }
 }

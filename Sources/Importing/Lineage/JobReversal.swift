@@ -26,9 +26,14 @@ package final class JobReversal {
       case needed
       /// It isn't valid as it was: it refers to what is gone, or another has its key.
       case invalid
+      /// It was taken back, without what is gone.
+      case incomplete
     }
 
-    package let id: ManagedObjectID
+    package let entity: String
+    package let number: Int64
+    /// Nil if the model doesn't have the entity any more.
+    package let id: ManagedObjectID?
     package let reason: Reason
     /// More about it, for a person; may be empty.
     package let detail: String
@@ -36,13 +41,21 @@ package final class JobReversal {
     package let key: String
 
     init(_ id: ManagedObjectID, _ reason: Reason, _ detail: String = "") {
+      self.init(id.entity.name, id.number, id: id, reason, detail)
+    }
+
+    init(_ entity: String, _ number: Int64, id: ManagedObjectID? = nil, _ reason: Reason, _ detail: String = "") {
+      self.entity = entity
+      self.number = number
       self.id = id
       self.reason = reason
       self.detail = detail
-      key = "number \(id.number)"
+      key = "number \(number)"
     }
 
     package init(_ object: ManagedObject, _ reason: Reason, _ detail: String = "") {
+      entity = object.entity.name
+      number = object.objectID.number
       id = object.objectID
       self.reason = reason
       self.detail = detail
@@ -56,13 +69,14 @@ package final class JobReversal {
     package var deleted: Int64 = 0
     package var restored: Int64 = 0
     package var inserted: Int64 = 0
-    /// Rows in the save.
+    /// Rows of the save that were dealt with.
     package var rows: Int64 = 0
+    /// How many rows of the save can be taken back together, or in parts.
+    package var total = 0
     package var kept: [Kept] = []
     /// How many references couldn't be set again, since what they led to is gone.
     package var lostReferences: Int64 = 0
 
-    var isIdle: Bool { deleted + restored + inserted == 0 }
   }
 
   /// What was recorded of a job.
@@ -83,6 +97,9 @@ package final class JobReversal {
   private let context: ManagedObjectContext
   private let job: String
   private let isForced: Bool
+  private let later: LaterChanges
+  /// The rows that the present attempt takes back.
+  private var current: Set<ManagedObjectID> = []
   private var fingerprints: [ObjectIdentifier: RowFingerprint] = [:]
   private var coordinator: PersistentStoreCoordinator { context.persistentStoreCoordinator }
 
@@ -93,6 +110,7 @@ package final class JobReversal {
     self.context = context
     self.job = job
     self.isForced = isForced
+    later = LaterChanges(context, job: job)
   }
 
   // MARK: The job
@@ -109,64 +127,100 @@ package final class JobReversal {
     return Record(
       kind: object.text("kind"), file: object.text("name"), entity: object.text("entity"),
       rows: object.number("events"),
-      undoneBy: object.number("undoneBy"), undoes: object.number("undoes"),
+      undoneBy: max(0, object.number("undoneBy")), undoes: object.number("undoes"),
       lacksValues: Int64(begun) < object.number("before"))
   }
 
-  /// Notes, with the context's next save, that a job is taken back. One that it took back itself isn't any more.
-  /// - Parameters:
-  ///   - number: of the job that takes it back.
-  ///   - former: names the job of a number.
-  package func noteEnd(by number: Int64, former: (Int64) -> String) throws {
-    guard let object = try LineageRecorder.find(job, "", in: context) else { return }
-    try object.set(["undoneBy": number])
-    try forgetFile(object)
-    let undone = object.number("undoes")
-    if undone != 0, let other = try LineageRecorder.find(former(undone), "", in: context) {
-      try other.set(["undoneBy": 0])
-    }
+  /// Notes, with the context's next save, that the job is being taken back.
+  /// - Parameter number: of the job that takes it back.
+  /// - Returns: the one that had taken it back before; 0 if none had.
+  /// - Throws: ``LineageError`` if it hasn't ended, or another is taking it back.
+  package func noteBegin(by number: Int64) throws -> Int64 {
+    try JobStanding(of: job, in: context).beginUndo(by: number)
   }
 
-  /// Lets the file be imported again, where files are skipped that were imported before.
-  private func forgetFile(_ object: ManagedObject) throws {
-    let digest = object.text("digest")
-    if digest.isEmpty { return }
-    let known = FetchRequest<ManagedObject>(
-      entityName: ImportModel.importedEntity,
-      predicate: .equal("digest", .string(digest)) && .equal("target", .string(object.text("entity"))))
-    for file in try context.fetch(known) { context.delete(file) }
+  /// Has the rejects be open again that the job has resolved. Saves the context. To be called before the end is noted.
+  package func reopenRejects(by number: Int64, save: () throws -> Void) throws {
+    try JobStanding(of: job, in: context).moveRejects(by: number, save: save)
   }
 
-  /// The rows because of which a save was refused; none if the error names none.
+  /// Notes, with the context's next save, that the job is taken back. One that it took back itself isn't any more.
+  /// - Parameter former: the job that had taken it back before, if this one had nothing left to take back; nil otherwise.
+  package func noteEnd(by number: Int64, former: Int64?) throws {
+    try JobStanding(of: job, in: context).endUndo(by: number, former: former)
+  }
+
+  /// The rows of the present attempt because of which its save was refused; none if the error names none.
   package func refusals(_ error: any Error) -> [Kept] {
-    func kept(_ id: ManagedObjectID, _ reason: Kept.Reason, _ detail: String) -> Kept {
-      context.registeredObject(for: id).map { Kept($0, reason, detail) } ?? Kept(id, reason, detail)
-    }
+    var refusals: [Kept] = []
     switch error {
-    case ManagedObjectError.validation(let failures):
-      return failures.compactMap { failure in
-        guard let id = failure.objectID else { return nil }
-        if failure.reason == .deleteDenied { return kept(id, .needed, failure.description) }
-        // An object that others have inserted may need the one that was to be deleted.
-        if let object = context.registeredObject(for: id), !object.committed.isEmpty,
-          let relationship = object.entity.propertiesByName[failure.property] as? RelationshipDescription,
-          case .object(let target) = object.committed[relationship.slot],
-          context.registeredObject(for: target)?.isDeleted == true
-        {
-          return kept(target, .needed, "\(object.entity.name) \(object.keyDescription) needs it")
-        }
-        return kept(id, .invalid, failure.description)
-      }
+    case ManagedObjectError.validation(let failures): for failure in failures { refusals += blamed(for: failure) }
     case ManagedObjectError.constraintConflicts(let conflicts):
-      return conflicts.map { kept($0.objectID, .invalid, "another has its \($0.constraint.joined(separator: "+"))") }
+      refusals = conflicts.map {
+        kept($0.objectID, .invalid, "another has its \($0.constraint.joined(separator: "+"))")
+      }
     case ManagedObjectError.brokenReferences(let references):
-      return references.map { reference in
+      refusals = references.map { reference in
         reference.isDeletedBySave
           ? kept(reference.missingObjectID, .needed, "\(reference.relationship) of another leads to it")
           : kept(reference.objectID, .invalid, "its \(reference.relationship) is gone")
       }
-    default: return []
+    default: break
     }
+    return refusals.filter { $0.id.map(current.contains) ?? false }
+  }
+
+  /// The only row of the present attempt, if it has only one and the store refuses it for a reason that names no row.
+  package func refusal(ofOnly error: any Error) -> Kept? {
+    guard current.count == 1, let id = current.first else { return nil }
+    return kept(id, .invalid, "\(error)")
+  }
+
+  private func kept(_ id: ManagedObjectID, _ reason: Kept.Reason, _ detail: String) -> Kept {
+    context.registeredObject(for: id).map { Kept($0, reason, detail) } ?? Kept(id, reason, detail)
+  }
+
+  private func blamed(for failure: ValidationFailure) -> [Kept] {
+    guard let id = failure.objectID else { return [] }
+    if failure.reason == .deleteDenied { return [kept(id, .needed, failure.description)] }
+    if current.contains(id) { return [kept(id, .invalid, failure.description)] }
+    guard let object = context.registeredObject(for: id), !object.committed.isEmpty,
+      let relationship = object.entity.propertiesByName[failure.property] as? RelationshipDescription
+    else { return [] }
+    switch failure.reason {
+    case .tooFewObjects: return movers(of: relationship, of: object, isJoining: false, failure)
+    case .tooManyObjects: return movers(of: relationship, of: object, isJoining: true, failure)
+    default:
+      // An object that others have inserted may need the one that was to be deleted.
+      guard case .object(let target) = object.committed[relationship.slot],
+        context.registeredObject(for: target)?.isDeleted == true
+      else { return [] }
+      return [kept(target, .needed, "\(object.entity.name) \(object.keyDescription) needs it")]
+    }
+  }
+
+  /// The rows of the attempt that would enter or leave a set whose size is limited.
+  private func movers(
+    of relationship: RelationshipDescription, of owner: ManagedObject, isJoining: Bool, _ failure: ValidationFailure
+  ) -> [Kept] {
+    guard let inverse = relationship.inverseRelationship else { return [] }
+    let why = "\(owner.entity.name) \(owner.keyDescription): \(failure.description)"
+    return current.compactMap { id in
+      guard let object = context.registeredObject(for: id), object.entity.isKindOf(inverse.entity),
+        let own = object.entity.propertiesByName[inverse.name] as? RelationshipDescription
+      else { return nil }
+      func isIn(_ values: ContiguousArray<Value>) -> Bool {
+        !values.isEmpty && Self.references(values[own.slot]).contains(owner.objectID)
+      }
+      let before = isIn(object.committed)
+      let after = !object.isDeleted && isIn(object.slots)
+      return before != after && after == isJoining ? Kept(object, isJoining ? .invalid : .needed, why) : nil
+    }
+  }
+
+  private static func references(_ value: Value) -> [ManagedObjectID] {
+    if case .object(let id) = value { return [id] }
+    return value.relatedIDs
   }
 
   // MARK: A save
@@ -181,48 +235,107 @@ package final class JobReversal {
     ).first?.number("save")
   }
 
-  /// A row that the save has changed or deleted, with what it was.
+  /// A row of a save; of one that was changed or deleted with what it was.
   private struct Former {
     let id: ManagedObjectID
     let fingerprint: UInt32?
     let values: [BeforeValue]
   }
 
-  /// The rows of a save.
-  private struct Rows {
-    var inserted: [(id: ManagedObjectID, fingerprint: UInt32?)] = []
-    var updated: [Former] = []
-    var deleted: [Former] = []
-    var count: Int64 = 0
+  /// A member that a save has put into a set.
+  private struct Membership: Hashable {
+    let holder: ManagedObjectID
+    let property: String
+    let member: ManagedObjectID
   }
 
-  /// Takes back a save in the context. The caller saves it.
-  /// - Parameter refused: rows that are to be left alone, as an attempt has found out.
+  /// The rows of a save.
+  private struct Rows {
+    var inserted: [Former] = []
+    var updated: [Former] = []
+    var deleted: [Former] = []
+    /// What the save itself has put into sets.
+    var joined: Set<Membership> = []
+    /// Inserted rows of which that isn't known any more.
+    var unclear: Set<ManagedObjectID> = []
+    /// The last of its lists.
+    var end: ManagedObjectID?
+    /// Rows that can't be taken back in any case.
+    var lost: [Kept] = []
+
+    var count: Int { deleted.count + updated.count + inserted.count }
+
+    /// Whether the save itself has put a member into a set, as far as is known.
+    func hasPut(_ member: ManagedObjectID, into set: RelationshipDescription, of holder: ManagedObject) -> Bool {
+      set.isToMany
+        && (unclear.contains(member)
+          || joined.contains(Membership(holder: holder.objectID, property: set.name, member: member)))
+    }
+
+    /// Notes, from both ends, which members a row has got.
+    mutating func note(_ values: [BeforeValue], of id: ManagedObjectID) {
+      for value in values {
+        guard case .members(_, let got) = value.content else { continue }
+        let relationship = id.entity.propertiesByName[value.property] as? RelationshipDescription
+        let inverse = relationship?.inverseRelationship
+        for member in got {
+          joined.insert(Membership(holder: id, property: value.property, member: member))
+          if let inverse { joined.insert(Membership(holder: member, property: inverse.name, member: id)) }
+        }
+      }
+    }
+
+    /// Leaves all but a part out; its rows are counted in the order in which they are taken back.
+    mutating func cut(to part: Range<Int>) {
+      if part.lowerBound > 0 { lost.removeAll() }
+      let (first, second) = (deleted.count, deleted.count + updated.count)
+      deleted = Array(deleted[part.clamped(to: 0..<first)])
+      updated = updated.isEmpty ? [] : Array(updated[Self.moved(part, by: first, in: updated.count)])
+      inserted = inserted.isEmpty ? [] : Array(inserted[Self.moved(part, by: second, in: inserted.count)])
+    }
+
+    private static func moved(_ part: Range<Int>, by offset: Int, in count: Int) -> Range<Int> {
+      let lower = min(max(part.lowerBound - offset, 0), count)
+      return lower..<min(max(part.upperBound - offset, lower), count)
+    }
+  }
+
+  /// Takes back a save, or a part of it, in the context. The caller saves it.
+  /// - Parameters:
+  ///   - part: which of its rows.
+  ///   - refused: rows that are to be left alone, as an attempt has found out.
   /// - Returns: what was done; with `others`, rows that can't be taken back as was tried: then the context is to be reset and
   ///   the save to be tried again without them.
   package func takeBack(
-    _ save: Int64, except refused: [ManagedObjectID: Kept]
+    _ save: Int64, _ part: Range<Int>, except refused: [ManagedObjectID: Kept]
   ) throws -> (step: Step, others: [ManagedObjectID: Kept]) {
     var step = Step()
-    var rows = try self.rows(of: save, &step)
-    step.rows = rows.count
-    step.kept += refused.values.sorted { $0.id.number < $1.id.number }
+    var rows = try self.rows(of: save)
+    step.total = rows.count
+    rows.cut(to: part)
+    step.rows = Int64(rows.count + rows.lost.count)
+    step.kept += rows.lost
+    step.kept += refused.values.sorted { $0.number < $1.number }
     rows.inserted.removeAll { refused[$0.id] != nil }
     rows.updated.removeAll { refused[$0.id] != nil }
     rows.deleted.removeAll { refused[$0.id] != nil }
-    let present = try presentObjects(
-      rows.inserted.map(\.id) + rows.updated.map(\.id) + rows.deleted.map(\.id))
+    current = Set((rows.inserted + rows.updated + rows.deleted).map(\.id))
+    let present = try presentObjects(Array(current))
+    try leaveChanged(&rows.updated, present, rows.end, &step)
+    try leaveChanged(&rows.inserted, present, rows.end, &step)
     let insertion = try reinsert(&rows.deleted, present, rows.updated, &step)
-    try restore(rows.updated, present, insertion, &step)
+    var restored = try restore(rows.updated, present, insertion, &step)
     // Only now do the objects have all of their members.
     for former in rows.deleted {
-      if let object = insertion.objects[former.id] { setOrders(former.values, of: object) }
+      guard let object = insertion.objects[former.id] else { continue }
+      setOrders(former.values, of: object)
+      restored.insert(former.id)
     }
-    let others = try delete(rows.inserted, present, &step)
+    let others = try delete(rows.inserted, present, rows, restored, &step)
     return (step, others)
   }
 
-  private func rows(of save: Int64, _ step: inout Step) throws -> Rows {
+  private func rows(of save: Int64) throws -> Rows {
     let ofSave: FetchPredicate = .equal("job", .string(job)) && .equal("save", .int(save))
     let images = try images(ofSave)
     var rows = Rows()
@@ -232,23 +345,81 @@ package final class JobReversal {
         includesPendingChanges: false))
     for segment in segments {
       guard let event = RowEvent(rawValue: segment.number("event")) else { throw LineageError.damaged }
+      rows.end = segment.objectID
       let entity = segment.text("entity")
-      let entries = try LineageEntries.read(segment.data("rows"), of: event)
-      rows.count += Int64(entries.count)
+      let isKnown = coordinator.model.entitiesByName[entity] != nil
       let known = images[segment.number("part")] ?? []
-      for (index, entry) in entries.enumerated() {
+      let hasJoined = segment.number("count") < 0
+      for (index, entry) in try LineageEntries.read(segment.data("rows"), of: event).enumerated() {
+        guard isKnown else {
+          rows.lost.append(Kept(entity, entry.row, .invalid, "\(entity) isn't in the model any more"))
+          continue
+        }
         let id = try id(entity, entry.row)
         if event == .inserted {
-          rows.inserted.append((id, entry.fingerprint))
-        } else if index < known.count {
-          let former = Former(id: id, fingerprint: entry.fingerprint, values: known[index])
-          if event == .updated { rows.updated.append(former) } else { rows.deleted.append(former) }
+          rows.inserted.append(Former(id: id, fingerprint: entry.fingerprint, values: []))
+          if index < known.count { rows.note(known[index], of: id) } else if hasJoined { rows.unclear.insert(id) }
+          continue
+        }
+        guard index < known.count else {
+          rows.lost.append(Kept(id, .expired))
+          continue
+        }
+        let former = Former(id: id, fingerprint: entry.fingerprint, values: known[index])
+        rows.note(former.values, of: id)
+        if let obstacle = Self.obstacle(to: former) {
+          rows.lost.append(obstacle)
+        } else if event == .updated {
+          rows.updated.append(former)
         } else {
-          step.kept.append(Kept(id, .expired))
+          rows.deleted.append(former)
         }
       }
     }
     return rows
+  }
+
+  /// Why a row can't be as it was, whatever the store has.
+  private static func obstacle(to former: Former) -> Kept? {
+    for value in former.values {
+      switch value.content {
+      case .masked: return Kept(former.id, .expired, "its \(value.property) was replaced by a mask")
+      case .gone(let entity):
+        return Kept(former.id, .invalid, "its \(value.property) leads to \(entity), which isn't in the model any more")
+      case .value(.object), .members, .order:
+        if former.id.entity.propertiesByName[value.property] is RelationshipDescription { continue }
+      case .value(.null):
+        if former.id.entity.propertiesByName[value.property] != nil { continue }
+      case .value:
+        if former.id.entity.propertiesByName[value.property] is AttributeDescription { continue }
+      }
+      return Kept(former.id, .invalid, "its \(value.property) isn't in the model any more")
+    }
+    return nil
+  }
+
+  /// Leaves rows out that were changed since.
+  private func leaveChanged(
+    _ formers: inout [Former], _ present: [ManagedObjectID: ManagedObject], _ end: ManagedObjectID?, _ step: inout Step
+  ) throws {
+    guard !isForced, let end else { return }
+    var same: [String: [Int64: UInt32]] = [:]
+    for former in formers {
+      guard let object = present[former.id], let fingerprint = former.fingerprint, isAsLeft(object, fingerprint)
+      else { continue }
+      same[former.id.entity.name, default: [:]][former.id.number] = fingerprint
+    }
+    for (entity, rows) in same {
+      let changed = try later.changed(rows, of: entity, after: end)
+      for row in changed { same[entity]?[row] = nil }
+    }
+    let left = same
+    formers.removeAll { former in
+      guard let object = present[former.id] else { return false }
+      if left[former.id.entity.name]?[former.id.number] != nil { return false }
+      step.kept.append(Kept(object, .changed))
+      return true
+    }
   }
 
   /// The former values of a save's rows, by the part. Those of a part that isn't whole any more are left out.
@@ -257,10 +428,14 @@ package final class JobReversal {
     let objects = try context.fetch(
       FetchRequest<ManagedObject>(
         entityName: ImportModel.beforeEntity, predicate: ofSave,
-        sortDescriptors: [FetchSortDescriptor("part"), FetchSortDescriptor("first")], includesPendingChanges: false))
+        sortDescriptors: [FetchSortDescriptor("part"), FetchSortDescriptor("objectID")],
+        includesPendingChanges: false))
     for object in objects {
       let part = object.number("part")
-      guard object.number("first") == Int64(images[part]?.count ?? 0) else { continue }
+      let known = Int64(images[part]?.count ?? 0)
+      // Those of inserted rows count from -1 downwards.
+      let first = object.number("first")
+      guard first == known || first == -1 - known else { continue }
       images[part, default: []] += try BeforeImages.read(object.data("images"), coordinator)
     }
     return images
@@ -287,8 +462,7 @@ package final class JobReversal {
     return present
   }
 
-  private func isAsLeft(_ object: ManagedObject, _ fingerprint: UInt32?) -> Bool {
-    if isForced { return true }
+  private func isAsLeft(_ object: ManagedObject, _ fingerprint: UInt32) -> Bool {
     let key = ObjectIdentifier(object.entity)
     let hash = fingerprints[key] ?? RowFingerprint(object.entity)
     fingerprints[key] = hash
@@ -359,7 +533,7 @@ package final class JobReversal {
       switch value.content {
       case .value(.object(let id)): [id]
       case .members(let lost, _): lost
-      case .value, .order: []
+      case .value, .order, .masked, .gone: []
       }
     }
   }
@@ -380,6 +554,10 @@ package final class JobReversal {
   private func setReferences(
     _ values: [BeforeValue], of object: ManagedObject, _ targets: Targets, _ step: inout Step
   ) throws {
+    var gone: [String] = []
+    defer {
+      if !gone.isEmpty { step.kept.append(Kept(object, .incomplete, gone.joined(separator: ", "))) }
+    }
     for value in values {
       guard let relationship = object.entity.propertiesByName[value.property] as? RelationshipDescription else {
         continue
@@ -391,16 +569,18 @@ package final class JobReversal {
         } else {
           object.point(relationship, to: nil)
           step.lostReferences += 1
+          gone.append(value.property)
         }
       case .value: object.point(relationship, to: nil)
       case .members(let lost, let got):
-        let gone = Set(got)
+        let joined = Set(got)
         let back = lost.filter { targets.has($0) }
         step.lostReferences += Int64(lost.count - back.count)
-        let held = object.resolved(relationship).relatedIDs.filter { !gone.contains($0) }
+        if back.count < lost.count { gone.append(value.property) }
+        let held = object.resolved(relationship).relatedIDs.filter { !joined.contains($0) }
         let known = Set(held)
         object.hold(relationship, held + back.filter { !known.contains($0) })
-      case .order: break
+      case .order, .masked, .gone: break
       }
     }
   }
@@ -421,17 +601,19 @@ package final class JobReversal {
 
   // MARK: What was changed
 
+  /// Gives rows their former values.
+  /// - Returns: those that have them.
   private func restore(
     _ updated: [Former], _ present: [ManagedObjectID: ManagedObject], _ targets: Targets, _ step: inout Step
-  ) throws {
+  ) throws -> Set<ManagedObjectID> {
     var restored: [(object: ManagedObject, values: [BeforeValue])] = []
     for former in updated {
       guard let object = present[former.id] else {
         step.kept.append(Kept(former.id, .deleted))
         continue
       }
-      guard isAsLeft(object, former.fingerprint) else {
-        step.kept.append(Kept(object, .changed))
+      if !isForced, let gone = Self.lostReference(in: former.values, targets) {
+        step.kept.append(Kept(object, .invalid, "its \(gone) is gone"))
         continue
       }
       restored.append((object, former.values))
@@ -447,50 +629,84 @@ package final class JobReversal {
     }
     for (object, values) in restored { setOrders(values, of: object) }
     step.restored += Int64(restored.count)
+    return Set(restored.map(\.object.objectID))
+  }
+
+  /// A to-one relationship that led to what isn't there any more.
+  private static func lostReference(in values: [BeforeValue], _ targets: Targets) -> String? {
+    for value in values {
+      if case .value(.object(let target)) = value.content, !targets.has(target) { return value.property }
+    }
+    return nil
   }
 
   // MARK: What was inserted
 
   /// Deletes inserted rows.
-  /// - Returns: those that can't be deleted because rows of others would be deleted with them.
+  /// - Returns: those that can't be deleted because rows of others need them, or would be deleted with them.
   private func delete(
-    _ inserted: [(id: ManagedObjectID, fingerprint: UInt32?)], _ present: [ManagedObjectID: ManagedObject],
+    _ inserted: [Former], _ present: [ManagedObjectID: ManagedObject], _ rows: Rows, _ restored: Set<ManagedObjectID>,
     _ step: inout Step
   ) throws -> [ManagedObjectID: Kept] {
     var own: Set<ManagedObjectID> = []
-    for (id, fingerprint) in inserted {
+    for former in inserted {
       // One that is gone needs nothing.
-      guard let object = present[id] else { continue }
-      guard isAsLeft(object, fingerprint) else {
-        step.kept.append(Kept(object, .changed))
-        continue
-      }
-      own.insert(id)
+      guard let object = present[former.id] else { continue }
+      own.insert(former.id)
       context.delete(object)
     }
     step.deleted += Int64(own.count)
     if own.isEmpty { return [:] }
     context.processPendingChanges()
-    let needed = try needed(own)
+    let needed = try needed(own, rows)
     if isForced { return needed }
-    return owners(ofOthers: context.deletedObjects.filter { !own.contains($0.objectID) }, own).merging(needed) { $1 }
+    return owners(ofOthers: context.deletedObjects.filter { !own.contains($0.objectID) }, own)
+      .merging(needed) { $1 }.merging(released(own, rows, restored)) { first, _ in first }
   }
 
-  /// The inserted rows that rows which stay refer to and need, by a relationship that no delete rule clears.
-  private func needed(_ own: Set<ManagedObjectID>) throws -> [ManagedObjectID: Kept] {
+  /// The inserted rows that rows which stay refer to by a relationship that no delete rule clears. By force only those that they
+  /// need.
+  private func needed(_ own: Set<ManagedObjectID>, _ rows: Rows) throws -> [ManagedObjectID: Kept] {
     var needed: [ManagedObjectID: Kept] = [:]
     for (entity, ids) in Dictionary(grouping: own, by: \.entity) {
-      for reference in entity.looseReferences where !reference.isToMany && !reference.isOptional {
-        for part in ids.parts(of: 10_000) {
-          let holders = try context.fetch(
-            FetchRequest<ManagedObject>(
-              entityName: reference.entity.name, predicate: .isIn(reference.name, part.map { .object($0) }),
-              includesPendingChanges: false))
-          for holder in holders where !holder.isDeleted {
-            guard case .object(let id) = holder.value(at: reference.slot), own.contains(id) else { continue }
-            let why = "\(holder.entity.name) \(holder.keyDescription) needs it"
-            needed[id] = context.registeredObject(for: id).map { Kept($0, .needed, why) } ?? Kept(id, .needed, why)
+      for reference in entity.looseReferences
+      where !isForced || (!reference.isToMany && !reference.isOptional) {
+        let loose = LooseReference(reference)
+        for holder in try loose.holders(of: Set(ids), in: context)
+        where !holder.isDeleted && !ImportModel.entities.contains(holder.entity.name) {
+          for id in loose.held(own, by: holder) {
+            if rows.hasPut(id, into: reference, of: holder) { continue }
+            needed[id] = needed[id] ?? kept(id, .needed, Self.need(holder, reference))
           }
+        }
+      }
+    }
+    return needed
+  }
+
+  private static func need(_ holder: ManagedObject, _ relationship: RelationshipDescription) -> String {
+    let name = "\(holder.entity.name) \(holder.keyDescription)"
+    return relationship.isToMany || relationship.isOptional
+      ? "\(name) has it as \(relationship.name)" : "\(name) needs it"
+  }
+
+  /// The inserted rows that rows which stay referred to until a delete rule has cleared that.
+  private func released(
+    _ own: Set<ManagedObjectID>, _ rows: Rows, _ restored: Set<ManagedObjectID>
+  ) -> [ManagedObjectID: Kept] {
+    var needed: [ManagedObjectID: Kept] = [:]
+    for holder in context.updatedObjects
+    where !restored.contains(holder.objectID) && !holder.committed.isEmpty
+      && !ImportModel.entities.contains(holder.entity.name)
+    {
+      for relationship in holder.entity.relationships
+      where !relationship.isUnstored && (!relationship.isToMany || relationship.isManyToMany) {
+        let before = Self.references(holder.committed[relationship.slot]).filter(own.contains)
+        if before.isEmpty { continue }
+        let after = Set(Self.references(holder.slots[relationship.slot]))
+        for id in before where !after.contains(id) {
+          if rows.hasPut(id, into: relationship, of: holder) { continue }
+          needed[id] = needed[id] ?? kept(id, .needed, Self.need(holder, relationship))
         }
       }
     }
@@ -508,11 +724,7 @@ package final class JobReversal {
       for object in next where seen.insert(object.objectID).inserted {
         for relationship in object.entity.relationships {
           guard let inverse = relationship.inverseRelationship, inverse.deleteRule == .cascade else { continue }
-          let holders: [ManagedObjectID] =
-            if case .object(let id) = object.committed[relationship.slot] { [id] } else {
-              object.committed[relationship.slot].relatedIDs
-            }
-          for id in holders {
+          for id in Self.references(object.committed[relationship.slot]) {
             if own.contains(id) {
               let why = "a \(object.entity.name) that it has would be deleted with it"
               owners[id] = context.registeredObject(for: id).map { Kept($0, .needed, why) } ?? Kept(id, .needed, why)

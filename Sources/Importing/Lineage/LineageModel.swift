@@ -5,7 +5,8 @@ import ManagedObjects
 /// takes some bytes in a list, and none in its own table.
 ///
 /// `lade_job` has an object for each job, with an empty `member`, and one for each member of its file that is imported by itself.
-/// `lade_lineage` has one for each save, entity and event. `lade_before` has the former values for one of these, in parts, until
+/// `lade_lineage` has one for each save, entity and event; `count` is negative where `lade_before` has members of inserted rows' sets,
+/// with `first` from -1 downwards. `lade_before` has the former values for one of these, in parts, until
 /// they aren't kept any more.
 enum LineageModel {
   static var entities: [EntityDefinition] {

@@ -24,11 +24,27 @@ package final class LineageRecorder {
       self.entity = entity
     }
 
+    /// The number of rows; negative if there are sets of inserted rows.
+    var count: Int64 {
+      let count = Int64(entries.count)
+      return event == .inserted && !images.isEmpty ? -count : count
+    }
+
     mutating func append(_ values: [BeforeValue]) {
       if images.last.map({ $0.images.size >= LineageRecorder.imageSize }) ?? true {
         images.append((entries.count, BeforeImages()))
       }
       images[images.count - 1].images.append(values)
+    }
+
+    /// Notes the sets of an inserted row, once one has any.
+    mutating func append(joined values: [BeforeValue]) {
+      if values.isEmpty, images.isEmpty { return }
+      if images.isEmpty {
+        images.append((0, BeforeImages()))
+        for _ in 0..<entries.count { images[0].images.append([]) }
+      }
+      append(values)
     }
   }
 
@@ -52,12 +68,15 @@ package final class LineageRecorder {
   /// The object of the job, with the number of that save.
   private var counted: ManagedObject?
   private var fingerprints: [ObjectIdentifier: RowFingerprint] = [:]
+  /// The attributes whose former values aren't kept, since masks replace them.
+  private let masked: MaskedAttributes?
 
   /// - Parameter job: names the job in its checkpoint; the part after `#` is a member of its file.
   init(
     _ context: ManagedObjectContext, job: String, _ origin: LineageOrigin, _ source: LineageSource,
-    _ scope: LineageScope
+    _ scope: LineageScope, masked: MaskedAttributes? = nil
   ) {
+    self.masked = masked
     self.context = context
     self.scope = scope
     self.origin = origin
@@ -77,6 +96,13 @@ package final class LineageRecorder {
     let parts = job.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
   }
+
+  /// The name of a job of the same queue.
+  /// - Parameter job: the name of one of its jobs.
+  static func name(of number: Int64, beside job: String) -> String { "\(queue(of: job))\(number)" }
+
+  /// What the names of a queue's jobs begin with.
+  static func queue(of job: String) -> String { job.lastIndex(of: "/").map { String(job[...$0]) } ?? "" }
 
   /// Whether rows of an entity are recorded.
   func contains(_ entity: EntityDescription) -> Bool { scope.contains(entity) }
@@ -139,6 +165,7 @@ package final class LineageRecorder {
   package func record() throws {
     takeBack()
     context.processPendingChanges()
+    try clearLooseReferences()
     let segments = try inserted + changes()
     if segments.isEmpty { return }
     let save = try nextSave(segments)
@@ -147,14 +174,16 @@ package final class LineageRecorder {
       let object = try make(ImportModel.lineageEntity)
       try object.set(["job": job, "member": member, "entity": segment.entity.name])
       try object.set([
-        "save": save, "part": Int64(part), "event": segment.event.rawValue, "count": Int64(segment.entries.count),
+        "save": save, "part": Int64(part), "event": segment.event.rawValue, "count": segment.count,
         "firstRow": segment.entries.firstRow, "lastRow": segment.entries.lastRow,
       ])
       try object.setValue(.data(segment.entries.data), forKey: "rows")
       for image in segment.images where origin.keepsBefore {
         let object = try make(ImportModel.beforeEntity)
         try object.set(["job": job])
-        try object.set(["save": save, "part": Int64(part), "first": Int64(image.first)])
+        // What was inserted can be taken back without: then the numbers are negative, and don't count as former values.
+        let first = segment.event == .inserted ? -1 - Int64(image.first) : Int64(image.first)
+        try object.set(["save": save, "part": Int64(part), "first": first])
         try object.setValue(.date(saved), forKey: "saved")
         try object.setValue(.data(image.images.data), forKey: "images")
       }
@@ -165,6 +194,24 @@ package final class LineageRecorder {
     let object = try context.insert(entity)
     made.append(object)
     return object
+  }
+
+  /// Clears what refers to deleted objects and would be cleared by the store, so that it is recorded as a change.
+  private func clearLooseReferences() throws {
+    let deleted = context.deletedObjects.filter {
+      $0.isDeleted && !$0.entity.looseReferences.isEmpty && scope.contains($0.entity) && !$0.objectID.isTemporaryID
+    }
+    if deleted.isEmpty { return }
+    for (entity, objects) in Dictionary(grouping: deleted, by: \.entity) {
+      let ids = Set(objects.map(\.objectID))
+      for reference in entity.looseReferences
+      where scope.contains(reference.entity) && (reference.isToMany || reference.isOptional) {
+        for holder in try LooseReference(reference).holders(of: ids, in: context) where !holder.isDeleted {
+          LooseReference(reference).clear(ids, in: holder)
+        }
+      }
+    }
+    context.processPendingChanges()
   }
 
   /// What the context's objects show of the next save.
@@ -182,6 +229,7 @@ package final class LineageRecorder {
         index = segments.count - 1
       }
       if let before { segments[index].append(before) }
+      if event == .inserted { segments[index].append(joined: BeforeValue.ofInsertion(object)) }
       segments[index].entries.append(object.objectID.number, place, fingerprint)
     }
     let new = context.insertedObjects.filter { !ImportModel.entities.contains($0.entity.name) }
@@ -191,7 +239,7 @@ package final class LineageRecorder {
       append(.deleted, object, nil, BeforeValue.ofDeletion(object))
     }
     for object in context.updatedObjects where scope.contains(object.entity) {
-      let before = BeforeValue.ofChange(object)
+      let before = BeforeValue.ofChange(object, masked: masked?.slots(of: object.entity) ?? [])
       if !before.isEmpty { append(.updated, object, hash(of: object.entity).of(object.slots), before) }
     }
     for object in new where scope.contains(object.entity) && !object.objectID.isTemporaryID {
@@ -208,6 +256,12 @@ package final class LineageRecorder {
     let feed = LineageSource(name: source.name, entity: member.isEmpty ? source.entity : ImportRequest.feed)
     let object = try Self.find(job, "", in: context) ?? makeJob("", member.isEmpty ? source : feed)
     counted = object
+    let undo = object.number("undoneBy")
+    if undo < 0, try JobStanding.isUnderWay(Self.name(of: -undo, beside: job), in: context) {
+      throw LineageError.undoUnderWay(by: -undo)
+    }
+    // It does more than what was taken back.
+    if undo != 0 { try object.set(["undoneBy": 0]) }
     let save = object.number("saves") + 1
     let images = segments.lazy.filter { $0.event != .inserted }.count
     try object.set([

@@ -30,7 +30,7 @@ package struct RowHistory: Sendable {
 
   private static let page = 64
 
-  /// What was recorded of a row, the oldest first. Empty for a row of unknown origin.
+  /// What was recorded of a row that exists, the oldest first. Empty for a row of unknown origin.
   /// - Parameter id: with the object's own entity.
   package static func steps(of id: ManagedObjectID, in context: ManagedObjectContext) throws -> [Step] {
     guard context.model.entitiesByName[ImportModel.lineageEntity] != nil else { return [] }
@@ -55,9 +55,16 @@ package struct RowHistory: Sendable {
         guard let place else { continue }
         steps.append(try step(event, place, object.text("job"), object.text("member"), in: context))
       }
-      guard found.count == page, let end = found.last else { return steps }
+      guard found.count == page, let end = found.last else { return ofPresentRow(steps) }
       last = end.objectID
     }
+  }
+
+  /// Without what befell a former row with the same number: one that was deleted. What has inserted the present one isn't known.
+  private static func ofPresentRow(_ steps: [Step]) -> [Step] {
+    guard let end = steps.lastIndex(where: { $0.event == .deleted }) else { return steps }
+    let rest = steps[(end + 1)...]
+    return rest.contains { $0.event == .inserted } ? steps : Array(rest)
   }
 
   /// A key as an attribute has it, from the text that people write, as an import would take it; nil if it can't be one.
@@ -80,7 +87,7 @@ package struct RowHistory: Sendable {
     let part = member.isEmpty ? whole : try LineageRecorder.find(job, member, in: context) ?? whole
     return Step(
       event: event, job: whole.number("number"), kind: whole.text("kind"), undoes: whole.number("undoes"),
-      undoneBy: whole.number("undoneBy"), recipe: whole.text("recipe"), submitter: whole.text("submitter"),
+      undoneBy: max(0, whole.number("undoneBy")), recipe: whole.text("recipe"), submitter: whole.text("submitter"),
       submitted: whole.date("submitted") ?? .distantPast, ended: whole.date("ended"), file: whole.text("name"),
       member: part.text("inside"), digest: whole.text("digest"), place: place)
   }

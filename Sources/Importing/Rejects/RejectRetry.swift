@@ -99,10 +99,15 @@ final class RejectResolution {
   /// - Throws: ``MappingError/rejectResolved(number:by:)`` if one was resolved before, or the store's error.
   func save(_ batch: ConvertedBatch, without others: Set<Int>, in context: ManagedObjectContext) throws {
     let resolved = try numbers(of: batch).enumerated().filter { !others.contains($0.offset) }.map(\.element)
-    try checkOpen(resolved, in: context)
+    // Of a retry that was undone.
+    let reopened = try reopened(resolved, in: context)
     var objects: [ManagedObject] = []
     do {
       for number in resolved {
+        if let object = reopened[number] {
+          try object.setValue(.int(retry.job), forKey: "by")
+          continue
+        }
         let object = try context.insert(ImportModel.resolvedEntity)
         objects.append(object)
         try object.setValue(.string(retry.rejected), forKey: "job")
@@ -113,16 +118,25 @@ final class RejectResolution {
     } catch {
       // The batch may be saved again without one of the records.
       for object in objects { context.delete(object) }
+      for object in reopened.values { context.refresh(object, mergeChanges: false) }
       throw error
     }
   }
 
-  private func checkOpen(_ numbers: [Int64], in context: ManagedObjectContext) throws {
-    guard let first = numbers.min(), let last = numbers.max() else { return }
-    let known = try ResolvedRejects(of: retry.rejected, in: context).resolvers(first...last)
+  /// The objects of rejects that a retry had resolved and that are open again, since it was undone.
+  /// - Throws: ``MappingError/rejectResolved(number:by:)`` if one is resolved.
+  private func reopened(_ numbers: [Int64], in context: ManagedObjectContext) throws -> [Int64: ManagedObject] {
+    guard let first = numbers.min(), let last = numbers.max() else { return [:] }
+    let known = try ResolvedRejects(of: retry.rejected, in: context).objects(first...last)
+    if known.isEmpty { return [:] }
+    var reopened: [Int64: ManagedObject] = [:]
     for number in numbers {
-      if let job = known[number] { throw MappingError.rejectResolved(number: number, by: job) }
+      guard let object = known[number] else { continue }
+      let job = object.number("by")
+      if job >= 0 { throw MappingError.rejectResolved(number: number, by: job) }
+      reopened[number] = object
     }
+    return reopened
   }
 
   /// The number of each record of a batch.
@@ -151,25 +165,24 @@ package struct ResolvedRejects {
   package func count() throws -> Int64 {
     Int64(
       try context.count(
-        for: FetchRequest<ManagedObject>(entityName: ImportModel.resolvedEntity, predicate: .equal("job", .string(job)))
-      ))
+        for: FetchRequest<ManagedObject>(
+          entityName: ImportModel.resolvedEntity,
+          predicate: .equal("job", .string(job)) && .comparison(.path("by"), .greaterOrEqual, .constant(.int(0))))))
   }
 
   /// The job that resolved each of the rejects with these numbers, without those that are open.
   package func resolvers(_ numbers: ClosedRange<Int64>) throws -> [Int64: Int64] {
+    try objects(numbers).mapValues { $0.number("by") }.filter { $0.value >= 0 }
+  }
+
+  /// What is kept of the rejects with these numbers. `by` is negative where the retry was undone.
+  fileprivate func objects(_ numbers: ClosedRange<Int64>) throws -> [Int64: ManagedObject] {
     let request = FetchRequest<ManagedObject>(
       entityName: ImportModel.resolvedEntity,
       predicate: .equal("job", .string(job))
         && .between("number", .int(numbers.lowerBound), .int(numbers.upperBound)),
       includesPendingChanges: false)
-    var resolvers: [Int64: Int64] = [:]
-    for object in try context.fetch(request) {
-      guard let number = object.value(forKey: "number").flatMap(Int64.init(slotValue:)),
-        let job = object.value(forKey: "by").flatMap(Int64.init(slotValue:))
-      else { continue }
-      resolvers[number] = job
-    }
-    return resolvers
+    return Dictionary(try context.fetch(request).map { ($0.number("number"), $0) }) { first, _ in first }
   }
 
   /// How many of a job's rejects each retry has resolved. Memory is that of a page, and of the jobs.

@@ -69,7 +69,7 @@ final class SourceLoad {
         context, job: request.job, request.origin,
         LineageSource(
           name: request.name, inside: opened.detection.member ?? options.reader.member ?? "", entity: entity.name),
-        scope)
+        scope, masked: mapping.rules.isMasking ? MaskedAttributes(mapping.rules.masks, of: entity) : nil)
     }
     writer = BatchWriter(
       BatchTarget(

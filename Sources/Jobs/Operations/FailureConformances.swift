@@ -63,6 +63,16 @@ extension ReaderError: JobFailing {
   }
 }
 
+extension LineageError: JobFailing {
+  package var jobFailure: JobFailure {
+    switch self {
+    case .damaged: JobFailure(code: "damaged_lineage", message: description, isRetryable: false)
+    case .undoUnderWay: JobFailure(code: "undo_under_way", message: description, isRetryable: true)
+    case .jobUnderWay: JobFailure(code: "not_ended", message: description, isRetryable: true)
+    }
+  }
+}
+
 extension SetFault: JobFailing {
   /// The files stay what they are.
   package var jobFailure: JobFailure { JobFailure(code: "set", message: description, isRetryable: false) }

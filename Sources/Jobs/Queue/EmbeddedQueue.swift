@@ -42,6 +42,8 @@ public final class EmbeddedQueue: Sendable {
   /// What a job without a data store is checked against.
   private let emptyModel: ManagedObjectModel
   private let inputs: JobInputs
+  /// How long former values are kept, for jobs of the kind `undo`.
+  private let keepsUndo: Duration
   /// The queue refers to it weakly.
   private let delegate: JobRemains
 
@@ -53,11 +55,13 @@ public final class EmbeddedQueue: Sendable {
   ///   - lanes: how many jobs of each lane run at a time.
   ///   - directory: a folder of the program's, for the files of operations: inputs in `active`, `rejects`, `exports`. Made
   ///     if it isn't there. No other queue may use it.
+  ///   - keepsUndo: how long the former values of rows are kept where it is recorded which jobs change them, so that a job of
+  ///     the kind `undo` can take these back; with 0 none are. ``start()`` removes older ones.
   /// - Throws: the store's error, or what is wrong with the lanes.
   public init(
     store: PersistentStoreDescription, dataStores: [String: PersistentStoreCoordinator],
     operations: OperationCatalogue = .standard, lanes: [String: Int] = ["import": 1, "maintenance": 1],
-    directory: URL, logger: Logger = Logger(label: "jobs")
+    directory: URL, keepsUndo: Duration = .seconds(7 * 86_400), logger: Logger = Logger(label: "jobs")
   ) throws {
     coordinator = PersistentStoreCoordinator(model: QueueModel.model)
     let identifier = try coordinator.addPersistentStore(store).identifier
@@ -66,9 +70,12 @@ public final class EmbeddedQueue: Sendable {
     for folder in [active, rejects] {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
-    environment = JobEnvironment(
+    var environment = JobEnvironment(
       dataStores: dataStores, activeDirectory: active, rejectsDirectory: rejects,
       exportsDirectory: directory.appendingPathComponent("exports"), queueIdentifier: identifier, logger: logger)
+    environment.keepsBeforeImages = { keepsUndo > .zero }
+    self.environment = environment
+    self.keepsUndo = keepsUndo
     emptyModel = try ManagedObjectModel(entities: [])
     inputs = JobInputs(folder: active)
     delegate = JobRemains(dataStores: dataStores, queueIdentifier: identifier, inputs: inputs)
@@ -82,7 +89,16 @@ public final class EmbeddedQueue: Sendable {
   /// Rescues the jobs that an earlier process left running, and begins to run jobs.
   public func start() async throws {
     try await removeStrayInputs()
+    try await removeFormerValues()
     try await queue.start()
+  }
+
+  /// Removes the former values of rows that aren't kept any more.
+  private func removeFormerValues() async throws {
+    let time = Date(timeIntervalSinceNow: -(keepsUndo / .seconds(1)))
+    for coordinator in environment.dataStores.values {
+      try await inputs.result { _ = try BeforeImageRetention.prune(before: time, in: coordinator) }
+    }
   }
 
   // MARK: Submitting
@@ -318,7 +334,7 @@ private final class JobInputs: Sendable {
     }
   }
 
-  private func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {
+  func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       copying.async { continuation.resume(with: Result { try body() }) }
     }

@@ -29,7 +29,7 @@ extension DaemonBackend {
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
     try permissions.check(submission, by: peer)
     try await checkBackup(of: submission)
-    let submission = try await checkedUndo(submission)
+    let submission = try await undoCheck.checked(submission)
     return try await translating {
       let file = try await opened(submission, for: peer)
       let made = try await queue.receive(

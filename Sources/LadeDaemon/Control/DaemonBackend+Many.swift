@@ -11,6 +11,7 @@ extension DaemonBackend {
       do {
         try permissions.check(submission, by: peer)
         try await checkBackup(of: submission)
+        let submission = try await undoCheck.checked(submission)
         try await translating {
           let file = try await opened(submission, for: peer)
           let wanted = try plan.submission(submission, source: file?.name, files: file?.files, by: peer.who)
@@ -82,6 +83,11 @@ extension DaemonBackend {
       if let callback = batch.callback, callback.kind == ImportOperation.kind {
         throw ControlError.invalid(field: "callback", reason: "it can't be an import")
       }
+      var batch = batch
+      for (index, member) in batch.jobs.enumerated() {
+        batch.jobs[index].job = try await undoCheck.checked(member.job, waits: !member.after.isEmpty)
+      }
+      if let callback = batch.callback { batch.callback = try await undoCheck.checked(callback, waits: true) }
       var files: [SubmittedInput?] = []
       for member in batch.jobs { files.append(try await opened(member.job, for: peer)) }
       var planned = batch

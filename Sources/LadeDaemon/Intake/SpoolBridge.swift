@@ -27,7 +27,14 @@ struct SpoolBridge: SpoolDelegate {
 
   /// Makes the jobs of entries, in their order: in one transaction, if all can be made.
   nonisolated(nonsending) func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
-    let wanted = entries.map { entry in Result { try submission(of: entry) } }
+    var wanted: [Result<JobSubmission, any Error>] = []
+    for entry in entries {
+      do {
+        wanted.append(.success(try await submission(of: entry)))
+      } catch {
+        wanted.append(.failure(error))
+      }
+    }
     // On the intake's thread, which may block. Of several the files of some are moved while the jobs of others are made.
     var receipts = await queue.receive(wanted.compactMap { $0.success }, waits: entries.count == 1).makeIterator()
     return zip(entries, wanted).map { entry, wanted in
@@ -39,13 +46,19 @@ struct SpoolBridge: SpoolDelegate {
   }
 
   /// - Throws: `SpoolRefusal` for what can't be a job.
-  private func submission(of entry: SpoolEntry) throws -> JobSubmission {
-    let request =
+  private nonisolated(nonsending) func submission(of entry: SpoolEntry) async throws -> JobSubmission {
+    var request =
       switch entry.kind {
       case .hotFolder(let recipe): JobSubmission(recipe: recipe)
       case .ticket(let ticket): ticket.submission
       }
     try check(request.kind, of: entry)
+    do {
+      request = try await UndoCheck(stores: plan.stores, queue: queue).checked(request)
+    } catch let refusal as ControlError {
+      let problem = refusal.problem
+      throw SpoolRefusal.unacceptable(what: problem.detail, advice: problem.hint ?? "")
+    }
     do {
       var submission = try plan.submission(
         request, source: entry.originalName, files: entry.files, by: "spool (user \(entry.ownerUID))")

@@ -57,6 +57,7 @@ struct TableMigration {
   func run() throws {
     try checkAbstractEntities()
     try checkExactNumbers()
+    try forgetLineage()
     var finished: Set<String> = []
     var renamings: [(from: String, to: String)] = []
     for table in new.tables {
@@ -332,6 +333,22 @@ extension TableMigration {
       let number = moved(SQLTerm(sql: "lade_history_change.object"), from: origin, to: image)
       try execute("UPDATE lade_history_change SET object = \(number.sql) WHERE \(isOfEntity)")
     }
+  }
+
+  /// Forgets what jobs have recorded of rows whose numbers change: an undo would find other rows under the old ones. Former values
+  /// may refer to such rows, so none are kept. The jobs lack something from then on, and are undone by force only.
+  private func forgetLineage() throws {
+    guard try !PresentTable.columns(of: "_lade_lineage", db).isEmpty else { return }
+    let names = origins.filter { image, origin in
+      !origin.isAbstract && columns[old.table(of: origin)]?.isEmpty == false && renumbers(origin, image)
+    }.map { SQLText.literal($0.value.name) }
+    if names.isEmpty { return }
+    let isOfThese = "entity IN (\(names.sorted().joined(separator: ", ")))"
+    try execute(
+      "UPDATE _lade_job SET \"before\" = \"before\" + 1 WHERE member = '' AND job IN "
+        + "(SELECT job FROM _lade_lineage WHERE \(isOfThese))")
+    try execute("DELETE FROM _lade_lineage WHERE \(isOfThese)")
+    try execute("DELETE FROM _lade_before")
   }
 
   /// Checks that the future primary key has a different value in each row.

@@ -234,4 +234,44 @@ struct RejectRetryTests {
       #expect(reject.cell.map { String(decoding: reject.record[$0], as: UTF8.self) } == text)
     }
   }
+
+  @Test(
+    "rejects of a retry that is undone are open again, and resolved when that is undone", arguments: StoreKind.allCases)
+  func undone(kind: StoreKind) throws {
+    let room = try room(kind)
+    room.traceRows()
+    try retry(room)
+    let before = try resolved(room)
+    #expect(before.count == Self.bad)
+    func undo(_ job: String, by number: Int64) throws {
+      let context = room.context()
+      let standing = JobStanding(of: job, in: context)
+      _ = try standing.beginUndo(by: number)
+      try context.save()
+      // A killed one begins again.
+      for _ in 1...2 {
+        try standing.moveRejects(by: number) {
+          try context.save()
+          context.reset()
+        }
+      }
+      try standing.endUndo(by: number, former: nil)
+      let object = try context.insert(ImportModel.jobEntity)
+      try object.set(["job": "\(number)", "kind": "undo"])
+      try object.set(["number": number, "undoes": Int64(job) ?? 0])
+      try object.setValue(.date(Date()), forKey: "submitted")
+      try context.save()
+    }
+    try undo("2", by: 3)
+    #expect(try resolved(room).isEmpty)
+    #expect(try ResolvedRejects(of: "1", in: room.context()).count() == 0)
+    try undo("3", by: 4)
+    #expect(try resolved(room) == before)
+    try undo("4", by: 5)
+    // Another retry resolves them.
+    try extract(room)
+    try retry(room, job: 6, mode: .upsert)
+    #expect(try resolved(room).values.allSatisfy { $0 == 6 } && resolved(room).count == Self.bad)
+  }
+
 }

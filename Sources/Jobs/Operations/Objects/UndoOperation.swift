@@ -58,7 +58,7 @@ package final class UndoOperation: JobOperation, @unchecked Sendable {
     checkpoint = try ImportCheckpoint.read(checkpointName, in: context) ?? ImportCheckpoint()
     context.reset()
     let report = try UndoReport(
-      of: job.id, in: options.isDryRun ? nil : environment.reportsDirectory, length: checkpoint.rejectsLength)
+      of: job.id, in: environment.reportsDirectory, length: checkpoint.rejectsLength)
     if checkpoint.isFinished { return try completed(report, options) }
     let record = try record(of: options, in: context)
     total = record.rows
@@ -84,7 +84,7 @@ package final class UndoOperation: JobOperation, @unchecked Sendable {
           + "or the user info of its entity must say lineage: true. A job that changed nothing has nothing to be taken back",
         isRetryable: false)
     }
-    let isBegun = !checkpoint.position.state.isEmpty
+    let isBegun = !checkpoint.position.state.isEmpty || checkpoint.position.byteOffset > 0
     if record.undoneBy != 0, record.undoneBy != job.id, !options.isForced {
       throw JobFailure(
         code: "already_undone",
@@ -126,6 +126,7 @@ package final class UndoOperation: JobOperation, @unchecked Sendable {
     guard let scope = LineageScope(true, of: nil, in: context.model) else { return true }
     let recorder = LineageRecorder(context, job: checkpointName, origin, entity: "", scope)
     let reversal = JobReversal(context, job: name(of: options.job), isForced: options.isForced)
+    try begin(reversal, in: context)
     while true {
       if stopped(progress) != nil { return false }
       context.reset()
@@ -135,11 +136,20 @@ package final class UndoOperation: JobOperation, @unchecked Sendable {
       self.report(progress)
     }
     context.reset()
+    let hasDone = try JobReversal.record(of: checkpointName, in: context) != nil
+    if hasDone {
+      try reversal.reopenRejects(by: job.id) {
+        try context.save()
+        context.reset()
+      }
+    }
+    context.reset()
     recorder.begin()
     var next = checkpoint
     next.isFinished = true
     try next.write(to: ImportCheckpoint.object(checkpointName, in: context))
-    try reversal.noteEnd(by: job.id) { name(of: $0) }
+    // Where an import has its source's identity, the job stands that had taken back the same before.
+    try reversal.noteEnd(by: job.id, former: hasDone ? nil : Int64(checkpoint.identity) ?? 0)
     try recorder.finish()
     try context.save()
     context.reset()
@@ -147,25 +157,76 @@ package final class UndoOperation: JobOperation, @unchecked Sendable {
     return true
   }
 
-  /// Takes back one save of the job by one save of this one. Rows that it turns out not to be possible for are left alone.
+  /// Notes in the store that the job is being taken back, so that it can't go on.
+  private func begin(_ reversal: JobReversal, in context: ManagedObjectContext) throws {
+    var attempt = 1
+    while true {
+      context.reset()
+      var next = checkpoint
+      let object = try ImportCheckpoint.object(checkpointName, in: context)
+      let former = try reversal.noteBegin(by: job.id)
+      if next.identity.isEmpty { next.identity = String(former) }
+      try next.write(to: object)
+      do {
+        try context.save()
+        checkpoint = next
+        return
+      } catch ManagedObjectError.mergeConflicts where attempt < Self.attempts {
+        attempt += 1
+      }
+    }
+  }
+
+  /// Takes back one save of the job by one save of this one, or by several of a part each where the store refuses it and doesn't
+  /// say which rows are at fault.
   private func takeBack(
     _ save: Int64, _ reversal: JobReversal, _ recorder: LineageRecorder, _ report: UndoReport,
     in context: ManagedObjectContext
   ) throws {
+    var size = Int(Int32.max)
+    while true {
+      // Where an import has the number of bytes it has read, the number of rows stands that earlier parts have dealt with.
+      let first = Int(checkpoint.position.byteOffset)
+      switch try takeBack(save, first..<(first + size), reversal, recorder, report, in: context) {
+      case .done: return
+      case .partial:
+        if stopped(progress) != nil { return }
+        size = min(2 * size, Int(Int32.max))
+      case .refused(let rows): size = max(1, min(rows, size) / 2)
+      }
+    }
+  }
+
+  private enum PartOutcome {
+    case done
+    /// There are more rows in the save.
+    case partial
+    /// The store refuses the part, and doesn't say because of which of its rows.
+    case refused(rows: Int)
+  }
+
+  /// Takes back a part of a save. Rows that it turns out not to be possible for are left alone.
+  private func takeBack(
+    _ save: Int64, _ part: Range<Int>, _ reversal: JobReversal, _ recorder: LineageRecorder, _ report: UndoReport,
+    in context: ManagedObjectContext
+  ) throws -> PartOutcome {
     var refused: [ManagedObjectID: JobReversal.Kept] = [:]
     var attempt = 1
     while true {
       context.reset()
       recorder.begin()
       let object = try ImportCheckpoint.object(checkpointName, in: context)
-      let (step, others) = try reversal.takeBack(save, except: refused)
+      let (step, others) = try reversal.takeBack(save, part, except: refused)
       guard others.isEmpty else {
         refused.merge(others) { first, _ in first }
         continue
       }
       var next = checkpoint
-      next.position.state = String(save)
+      let isLast = part.upperBound >= step.total
+      next.position.byteOffset = isLast ? 0 : Int64(part.upperBound)
+      if isLast { next.position.state = String(save) }
       next.counts.records += step.rows
+      next.position.record = next.counts.records
       next.counts.deleted += step.deleted
       next.counts.updated += step.restored
       next.counts.inserted += step.inserted
@@ -176,14 +237,28 @@ package final class UndoOperation: JobOperation, @unchecked Sendable {
       do {
         try context.save()
         checkpoint = next
-        return
+        return isLast ? .done : .partial
       } catch ManagedObjectError.mergeConflicts where attempt < Self.attempts {
         attempt += 1
       } catch {
-        let more = reversal.refusals(error).filter { refused[$0.id] == nil }
-        guard !more.isEmpty else { throw error }
-        for kept in more { refused[kept.id] = kept }
+        let more = reversal.refusals(error).filter { kept in kept.id.map { refused[$0] == nil } ?? false }
+        for kept in more { if let id = kept.id { refused[id] = kept } }
+        if !more.isEmpty { continue }
+        guard Self.isOfRows(error) else { throw error }
+        let rows = min(part.upperBound, step.total) - part.lowerBound
+        if rows > 1 { return .refused(rows: rows) }
+        guard let only = reversal.refusal(ofOnly: error), let id = only.id else { throw error }
+        refused[id] = only
       }
+    }
+  }
+
+  /// Whether rows are at fault, so that it may be possible to go on without some.
+  private static func isOfRows(_ error: any Error) -> Bool {
+    switch error {
+    case ManagedObjectError.validation, ManagedObjectError.constraintConflicts, ManagedObjectError.brokenReferences:
+      true
+    default: false
     }
   }
 
@@ -200,10 +275,12 @@ package final class UndoOperation: JobOperation, @unchecked Sendable {
       let rows = counts.rejected == 1 ? "1 row stays as it is" : "\(counts.rejected) rows stay as they are"
       var note = "\(rows): \(try report.first().joined(separator: "; "))"
       if counts.rejected > Int64(UndoReport.shown) { note += "; …" }
-      if let file = report.file { note += ". All of them are in \(file.path)" }
       notes.append(note)
     } else if counts.deleted + counts.updated + counts.inserted == 0 {
       notes.append("there was nothing left to take back")
+    }
+    if let file = report.file, checkpoint.rejectsLength > 0 {
+      notes.append("the report has every row and the reason: \(file.path)")
     }
     return .completed(progress, note: notes.isEmpty ? nil : notes.joined(separator: "; "))
   }

@@ -8,8 +8,8 @@ import ManagedObjects
 final class UndoReport {
   /// How many are shown in words.
   static let shown = 20
-  /// How many are remembered, so that none stands there twice: the job may have changed a row in several saves.
-  private static let remembered = 100_000
+  /// What is read of the file at a time.
+  private static let block = 1 << 20
 
   /// A line of the file.
   private struct Line: Codable {
@@ -20,14 +20,15 @@ final class UndoReport {
     let message: String
 
     var words: String { "\(entity) \(key) \(message)" }
-    var row: String { "\(entity) \(number)" }
   }
 
   private let url: URL?
   /// The first lines, where there is no file.
   private var lines: [(place: Int64, text: String)] = []
-  /// The rows in it, by entity and number, with where the part of the file begins that they stand in.
-  private var known: [String: Int64] = [:]
+  /// The rows in it, so that none stands there twice: the job may have changed a row in several saves.
+  private var known = RowNumbers()
+  /// Those that were written last, and where: the save that counts them may fail.
+  private var latest: (start: Int64, rows: [(entity: String, number: Int64)]) = (0, [])
 
   /// The file; nil where reports don't go anywhere, or nothing stands in it.
   var file: URL? { url.flatMap { FileManager.default.fileExists(atPath: $0.path) ? $0 : nil } }
@@ -44,36 +45,45 @@ final class UndoReport {
     }
   }
 
-  /// Reads which rows stand in the file.
+  /// Reads which rows stand in the file, line by line.
   private func readKnown(_ url: URL) throws {
-    for line in try Data(contentsOf: url).split(separator: UInt8(ascii: "\n")).prefix(Self.remembered) {
-      known[try JSONDecoder().decode(Line.self, from: Data(line)).row] = -1
+    let handle = try FileHandle(forReadingFrom: url)
+    defer { try? handle.close() }
+    var rest = Data()
+    let decoder = JSONDecoder()
+    while let block = try handle.read(upToCount: Self.block), !block.isEmpty {
+      rest += block
+      guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { continue }
+      for text in rest[...end].split(separator: UInt8(ascii: "\n")) {
+        let line = try decoder.decode(Line.self, from: Data(text))
+        known.insert(line.number, of: line.entity)
+      }
+      rest = Data(rest[(end + 1)...])
     }
   }
 
   /// Writes rows durably after a length of the file, each row once in the report.
   /// - Parameter length: the length of the file afterwards.
-  /// - Returns: how many of them weren't there.
+  /// - Returns: how many of them weren't there and stay as they are.
   func write(_ kept: [JobReversal.Kept], after length: inout Int64) throws -> Int64 {
     let start = length
     lines.removeAll { $0.place >= start }
-    known = known.filter { $0.value < start }
+    if latest.start >= start { for row in latest.rows { known.remove(row.number, of: row.entity) } }
+    latest = (start, [])
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     var data = Data()
     var count: Int64 = 0
-    for row in kept {
+    for row in kept where known.insert(row.number, of: row.entity) {
+      latest.rows.append((row.entity, row.number))
       let line = Line(
-        entity: row.id.entity.name, number: row.id.number, key: row.key, reason: row.reason.rawValue, message: row.words
-      )
-      if known[line.row] != nil { continue }
-      if known.count < Self.remembered { known[line.row] = start }
+        entity: row.entity, number: row.number, key: row.key, reason: row.reason.rawValue, message: row.words)
       if lines.count < Self.shown { lines.append((start, line.words)) }
       data += try encoder.encode(line)
       data.append(UInt8(ascii: "\n"))
-      count += 1
+      if row.reason != .incomplete { count += 1 }
     }
-    if count == 0 { return 0 }
+    if data.isEmpty { return 0 }
     if let url { try write(data, at: start, to: url) }
     length += Int64(data.count)
     return count
@@ -120,7 +130,26 @@ extension JobReversal.Kept {
       case .expired: "has no former values any more"
       case .needed: "is needed by others"
       case .invalid: "can't be as it was"
+      case .incomplete: "lacks what is gone"
       }
     return detail.isEmpty ? words : "\(words) (\(detail))"
+  }
+}
+
+/// Numbers of rows, a bit for each.
+private struct RowNumbers {
+  private var words: [String: [Int64: UInt64]] = [:]
+
+  /// Whether it wasn't there.
+  @discardableResult
+  mutating func insert(_ number: Int64, of entity: String) -> Bool {
+    let bit: UInt64 = 1 << UInt64(number & 63)
+    let word = words[entity]?[number >> 6] ?? 0
+    words[entity, default: [:]][number >> 6] = word | bit
+    return word & bit == 0
+  }
+
+  mutating func remove(_ number: Int64, of entity: String) {
+    words[entity]?[number >> 6]? &= ~(1 << UInt64(number & 63))
   }
 }
