@@ -211,8 +211,8 @@ final class FeedImport {
     if let file = step.file { (member.source, member.name) = (file.url, file.name) }
     member.options.mapping = request.options.mapping.narrowed(to: step.entity)
     if let sheet = step.sheet {
-      member.options.reader.format = .xlsx
-      member.options.reader.member = sheet
+      member.options.reader.format = sheet.format
+      member.options.reader.member = sheet.name
     }
     if let select = step.select {
       member.options.reader.format = .sqlite
