@@ -25,7 +25,7 @@ struct ReferenceTests {
     metrics: {xyzzy: 1}
     lanes: {import: {xyzzy: 1, rate: {xyzzy: 1}}}
     stores: {main: {xyzzy: 1, migration: {xyzzy: 1}, backups: {xyzzy: 1}}}
-    recipes: {a: {xyzzy: 1, expect: {xyzzy: 1}, set: {xyzzy: 1, control: {xyzzy: 1}}, properties: {b: {xyzzy: 1}}}}
+    recipes: {a: {xyzzy: 1, expect: {xyzzy: 1}, schema: {xyzzy: 1}, set: {xyzzy: 1, control: {xyzzy: 1}}, properties: {b: {xyzzy: 1}}}}
     schedules: {a: {xyzzy: 1, job: {xyzzy: 1}}}
     """.write(to: file, atomically: true, encoding: .utf8)
     let checked = try await ProgramOutput.of(
@@ -50,7 +50,7 @@ struct ReferenceTests {
       "lanes.import.rate": "## lanes", "stores.main": "## stores", "stores.main.migration": "## stores",
       "stores.main.backups": "## stores", "schedules.a": "## schedules", "schedules.a.job": "## schedules",
     ]
-    #expect(known.count == sections.count + 6)
+    #expect(known.count == sections.count + 7)
     for (mapping, heading) in sections {
       let documented = Document.keys(in: try #require(configuration.section(heading), "\(heading)"))
       let keys = try #require(known[mapping], "\(mapping)")
@@ -71,6 +71,9 @@ struct ReferenceTests {
     let sets = try Document("docs/sets.md")
     #expect(Document.keys(in: try #require(sets.section("## Keys"))) == known["recipes.a.set"])
     #expect(Document.keys(in: try #require(sets.section("## Control"))) == known["recipes.a.set.control"])
+    #expect(
+      Document.keys(in: try #require(try Document("docs/contracts.md").section("## Keys"))) == known["recipes.a.schema"]
+    )
     let expectations = Document.keys(in: try #require(recipes.section("## Freshness")))
     #expect(expectations == known["recipes.a.expect"])
     #expect(

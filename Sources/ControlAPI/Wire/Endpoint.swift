@@ -60,6 +60,8 @@ package enum Endpoint: Sendable, Hashable {
   case recipes
   /// Tries a recipe on a file without making a job.
   case testRecipe
+  /// Compares a file with its model.
+  case diffModel
   /// Imports files of a recipe again.
   case replay(recipe: String)
   case stores
@@ -122,6 +124,7 @@ package enum Endpoint: Sendable, Hashable {
     case .runSchedule(let schedule): "/v1/schedules/\(name("schedule", schedule))/run"
     case .recipes: "/v1/recipes"
     case .testRecipe: "/v1/recipes/test"
+    case .diffModel: "/v1/recipes/diff"
     case .replay(let recipe): "/v1/recipes/\(name("recipe", recipe))/replay"
     case .stores: "/v1/stores"
     case .store(let store): "/v1/stores/\(name("store", store))"

@@ -28,7 +28,7 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case notAnObject(found: String)
   /// The record is longer than the reader's limit, in bytes; only its beginning was kept.
   case recordTooLong(limit: Int)
-  /// The value of a column comes from a reject file, where it was masked by another key.
+  /// The value of a column comes from a reject file, where it was masked by another key, or covered since nothing took it.
   case maskedOtherwise(column: String)
   /// A value is in a file beside the source that can't be read: why.
   case unreadableFile(reason: String)
@@ -88,7 +88,7 @@ extension RecordProblem: CustomStringConvertible {
     case .recordTooLong(let limit):
       "the record is longer than the limit of \(limit) bytes; only its beginning was kept"
     case .maskedOtherwise(let column):
-      "the value of “\(column)” was masked with another credential than the one that there is now; take the record from its source"
+      "the value of “\(column)” is masked in the reject file otherwise than it is to be now; take the record from its source"
     case .unreadableFile(let reason):
       "\(reason); put the store's folder _EXTERNAL_DATA beside it, as the app has it"
     }
