@@ -101,8 +101,8 @@ struct ReaderChoices {
     return made
   }
 
-  static func workbook(_ choices: inout Choices) -> ReaderChoices {
-    var made = ReaderChoices(&choices, format: .xlsx)
+  static func workbook(_ choices: inout Choices, format: FileFormatName) -> ReaderChoices {
+    var made = ReaderChoices(&choices, format: format)
     made.options.encoding = nil
     made.options.header = choices.pick(2) == 0
     made.options.columns = made.options.header ? nil : ["a", "b", "c"]

@@ -266,8 +266,8 @@ extension FeedPlan.Step {
     if let file { (member.source, member.name) = (file.url, file.name) }
     member.options.mapping = request.options.mapping.narrowed(to: entity)
     if let sheet {
-      member.options.reader.format = .xlsx
-      member.options.reader.member = sheet
+      member.options.reader.format = sheet.format
+      member.options.reader.member = sheet.name
     }
     if let select {
       member.options.reader.format = .sqlite

@@ -15,8 +15,8 @@ struct FeedPlan {
     let job: String
     /// The query for the records of an entity of a Core Data store; nil for other files.
     var select: CoreDataSelects.Select? = nil
-    /// The name of the sheet of a workbook; nil for other files.
-    var sheet: String? = nil
+    /// The sheet of a workbook; nil for other files.
+    var sheet: Sheet? = nil
     /// The file of a set; nil for other sources.
     var file: SetFile? = nil
 
@@ -25,6 +25,12 @@ struct FeedPlan {
 
     /// The bytes to read, as far as they are known.
     var size: Int64 { max(0, member?.size ?? file?.size ?? 0) }
+  }
+
+  /// One of the sheets of a workbook.
+  struct Sheet {
+    let name: String
+    let format: FileFormatName
   }
 
   /// One of the files of a set.
@@ -56,8 +62,8 @@ struct FeedPlan {
     _ source: ImportSource, _ request: ImportRequest, _ entities: [EntityDescription], _ model: ManagedObjectModel
   ) throws {
     let reader = request.options.reader
-    if let sheets = try Self.sheets(source, reader) {
-      try takeSheets(sheets, request, entities)
+    if let found = try FileFormats.standard.workbook(descriptor: source.descriptor, options: reader) {
+      try takeSheets(of: found.workbook, found.format, request, entities)
       return
     }
     guard
@@ -134,44 +140,33 @@ struct FeedPlan {
     holdsEnds = !order.cycles.isEmpty || request.options.deletes
   }
 
-  /// The sheets of the workbook that the file is; nil if it is none.
-  private static func sheets(
-    _ source: ImportSource, _ reader: ReaderOptions
-  ) throws -> (chosen: [Workbook.Sheet], left: [Workbook.Sheet])? {
-    guard reader.format == nil || reader.format == .xlsx else { return nil }
-    let beginning = try PlainSource(descriptor: source.descriptor).readSample(SourceSample.signatureSize)
-    guard Workbook.isWorkbook(descriptor: source.descriptor, beginning: beginning, options: reader) else { return nil }
-    let workbook = try Workbook(descriptor: source.descriptor, options: reader)
-    let chosen = try workbook.chosen(reader.member)
-    return (chosen, workbook.sheets.filter { !chosen.contains($0) })
-  }
-
-  /// Each sheet is a step, by its name.
+  /// Each sheet that options choose is a step, by its name.
   private mutating func takeSheets(
-    _ sheets: (chosen: [Workbook.Sheet], left: [Workbook.Sheet]), _ request: ImportRequest,
-    _ entities: [EntityDescription]
+    of workbook: any Workbook, _ format: any FileFormat, _ request: ImportRequest, _ entities: [EntityDescription]
   ) throws {
-    let order = ImportOrder(entities, files: sheets.chosen.map(\.name))
+    let chosen = try workbook.chosen(request.options.reader.member)
+    let order = ImportOrder(entities, files: chosen.map(\.name))
     var names: Set<String> = []
     for step in order.steps {
-      guard let sheet = sheets.chosen.first(where: { $0.name == step.file }),
+      guard let sheet = chosen.first(where: { $0.name == step.file }),
         let entity = entities.first(where: { $0.name == step.entity })
       else { continue }
       // As that of a file with this name would be called.
-      var rejects = RejectFolder.name(for: sheet.name + ".xlsx", ReaderOptions())
+      var rejects = RejectFolder.name(for: "\(sheet.name).\(format.name.rawValue)", ReaderOptions())
       if !names.insert(rejects.lowercased()).inserted { rejects = "\(sheet.index)-\(rejects)" }
       names.insert(rejects.lowercased())
       steps.append(
         Step(
           member: nil, name: SourceError.shown(sheet.name), entity: entity, rejects: rejects,
-          job: FeedPart.prefix(of: request.job) + String(sheet.index), sheet: sheet.name))
+          job: FeedPart.prefix(of: request.job) + String(sheet.index),
+          sheet: Sheet(name: sheet.name, format: format.name)))
     }
     guard steps.count <= Self.limit else {
       throw MappingError.badFeed(
         reason: "the workbook has \(steps.count) sheets of entities, more than \(Self.limit): split it")
     }
     guard !steps.isEmpty else {
-      let found = sheets.chosen.map { SourceError.shown($0.name) }
+      let found = chosen.map { SourceError.shown($0.name) }
       throw MappingError.badFeed(
         reason: "none of the workbook's sheets (\(Self.list(found))) is one of "
           + "\(Self.list(entities.map(\.name))): name them after the entities, or set mappedFileName in the entities' "
@@ -180,7 +175,7 @@ struct FeedPlan {
     try checkModes(request.options)
     try checkNew(order.unmatched, request.options)
     noteIgnored(order.unmatched.map(SourceError.shown))
-    let hidden = sheets.left.filter(\.isHidden).map { SourceError.shown($0.name) }
+    let hidden = workbook.sheets.filter { $0.isHidden && !chosen.contains($0) }.map { SourceError.shown($0.name) }
     if request.options.reader.member == nil, !hidden.isEmpty {
       notes.append("ignored: \(Self.list(hidden)), hidden; name a sheet as member to import it")
     }

@@ -84,6 +84,8 @@ struct FileAccess {
   /// Whether a file with one of the signatures is of the format, by its content: some share theirs with other files. Asked
   /// if the options name no format.
   var isOfFormat: @Sendable (_ descriptor: Int32, _ beginning: [UInt8], ReaderOptions) -> Bool = { _, _, _ in true }
+  /// Opens a file of the format as a workbook, for its sheets; nil if its files have none.
+  var workbook: (@Sendable (Int32, ReaderOptions) throws(ReaderError) -> any Workbook)? = nil
 }
 
 extension FileFormat {

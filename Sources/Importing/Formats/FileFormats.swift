@@ -5,7 +5,7 @@ package final class FileFormats: Sendable {
   /// The formats of this process.
   package static let standard = FileFormats([
     CSVFormat(), TSVFormat(), FixedWidthFormat(), JSONFormat(), NDJSONFormat(), XMLFormat(), PropertyListFormat(),
-    SQLiteFormat(), CoreDataFormat(), ExcelFormat(), ParquetFormat(),
+    SQLiteFormat(), CoreDataFormat(), ExcelFormat(), OpenDocumentFormat(), ParquetFormat(),
   ])
 
   /// The name of the format assumed for a text when neither its name nor its beginning shows one.

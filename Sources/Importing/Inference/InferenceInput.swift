@@ -115,12 +115,13 @@ struct InferenceInput: Sendable, Hashable {
   ) throws {
     let file = try OpenFile(path)
     do {
-      let sheets = try Self.sheets(file.descriptor, options)
+      let workbook = try FileFormats.standard.workbook(descriptor: file.descriptor, options: options)
+      let sheets = try workbook?.workbook.chosen(options.member) ?? []
       guard sheets.count < 2 else {
         for sheet in sheets {
           var chosen = options
-          (chosen.format, chosen.member) = (.xlsx, sheet)
-          inputs.append(InferenceInput(path: path, member: sheet, options: chosen))
+          (chosen.format, chosen.member) = (workbook?.format.name, sheet.name)
+          inputs.append(InferenceInput(path: path, member: sheet.name, options: chosen))
         }
         return
       }
@@ -158,14 +159,6 @@ struct InferenceInput: Sendable, Hashable {
     }
   }
 
-  /// The sheets of a workbook that options choose; none for any other file.
-  private static func sheets(_ descriptor: Int32, _ options: ReaderOptions) throws(ReaderError) -> [String] {
-    guard options.format == nil || options.format == .xlsx else { return [] }
-    let beginning = try PlainSource(descriptor: descriptor).readSample(SourceSample.signatureSize)
-    guard Workbook.isWorkbook(descriptor: descriptor, beginning: beginning, options: options) else { return [] }
-    return try Workbook(descriptor: descriptor, options: options).chosen(options.member).map(\.name)
-  }
-
   /// The tables of a database, of which the options choose none; none for any other file.
   private static func tables(
     _ path: String, _ descriptor: Int32, _ options: ReaderOptions
@@ -189,7 +182,9 @@ struct InferenceInput: Sendable, Hashable {
     var count = 1
     do {
       let opened = try openSource(fileDescriptor: file.descriptor, name: path, options: probe, from: nil)
-      guard [.csv, .tsv, .xlsx].contains(opened.detection.format) else { return self }
+      guard FileFormats.standard[opened.detection.format]?.knows(DelimitedOptions.headerOption) == true else {
+        return self
+      }
       let batch = RecordBatch()
       if try opened.reader.read(into: batch, limit: 1), batch.count > 0,
         case .tooManyFields(_, let found)? = batch.problem(0)

@@ -38,7 +38,7 @@ package enum ReaderError: Error, Sendable, Hashable {
   case source(SourceError)
   /// The records of a SQLite file can't be read, or not any further.
   case database(SQLiteSourceError)
-  /// An Excel workbook can't be read, or not any further.
+  /// A workbook can't be read, or not any further.
   case workbook(WorkbookError)
   /// A Parquet file can't be read, or not any further.
   case parquet(ParquetError)

@@ -55,8 +55,8 @@ public struct FileImport: Sendable {
     self.coordinator = coordinator
   }
 
-  /// Imports a file: CSV, TSV, JSON, NDJSON, XML, a property list, SQLite, an Excel workbook, Parquet or a Core Data store,
-  /// recognised by its ending or its content. All but databases, workbooks and Parquet files may be compressed, or the only
+  /// Imports a file: CSV, TSV, JSON, NDJSON, XML, a property list, SQLite, a workbook of Excel or OpenDocument, Parquet or a
+  /// Core Data store, recognised by its ending or its content. All but databases, workbooks and Parquet files may be compressed, or the only
   /// file of a zip or tar archive.
   /// Blocks the thread. Saves are announced by did-save notifications, as those of any context.
   ///

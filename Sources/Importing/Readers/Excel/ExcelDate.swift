@@ -26,20 +26,20 @@ struct ExcelDate {
     guard serial >= 0, serial < end else { return false }
     let milliseconds = Int64((serial * Double(Self.millisecondsPerDay)).rounded())
     if style == .elapsed {
-      appendTime(milliseconds, to: &output)
+      ClockText.append(milliseconds: milliseconds, to: &output)
       return true
     }
     let day = milliseconds / Self.millisecondsPerDay
     let rest = milliseconds % Self.millisecondsPerDay
     // A time of day has no date: the first day of the system stands for none.
     if day == 0, style == .time || (style == .dateTime && !is1904) {
-      appendTime(rest, to: &output)
+      ClockText.append(milliseconds: rest, to: &output)
       return true
     }
     appendDay(day, to: &output)
     if style != .date || rest != 0 {
       output.append(UInt8(ascii: "T"))
-      appendTime(rest, to: &output)
+      ClockText.append(milliseconds: rest, to: &output)
     }
     return true
   }
@@ -59,32 +59,11 @@ struct ExcelDate {
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     let monthFromMarch = (5 * dayOfYear + 2) / 153
     let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    append(yearOfEra + era * 400 + (month <= 2 ? 1 : 0), digits: 4, to: &output)
+    ClockText.append(yearOfEra + era * 400 + (month <= 2 ? 1 : 0), digits: 4, to: &output)
     output.append(UInt8(ascii: "-"))
-    append(month, digits: 2, to: &output)
+    ClockText.append(month, digits: 2, to: &output)
     output.append(UInt8(ascii: "-"))
-    append(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1, digits: 2, to: &output)
-  }
-
-  private func appendTime(_ milliseconds: Int64, to output: inout [UInt8]) {
-    append(milliseconds / 3_600_000, digits: 2, to: &output)
-    output.append(UInt8(ascii: ":"))
-    append(milliseconds / 60_000 % 60, digits: 2, to: &output)
-    output.append(UInt8(ascii: ":"))
-    append(milliseconds / 1_000 % 60, digits: 2, to: &output)
-    guard milliseconds % 1_000 > 0 else { return }
-    output.append(UInt8(ascii: "."))
-    append(milliseconds % 1_000, digits: 3, to: &output)
-  }
-
-  private func append(_ number: Int64, digits: Int, to output: inout [UInt8]) {
-    var divisor: Int64 = 1
-    for _ in 1..<digits { divisor *= 10 }
-    while number / divisor >= 10 { divisor *= 10 }
-    while divisor > 0 {
-      output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / divisor % 10))
-      divisor /= 10
-    }
+    ClockText.append(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1, digits: 2, to: &output)
   }
 }
 

@@ -13,10 +13,14 @@ struct ExcelFormat: FileFormat {
     .file(
       FileAccess(
         open: { (descriptor, _, options, position) throws(ReaderError) in
-          try SheetReader(descriptor: descriptor, options: options, from: position)
+          try SheetReader(
+            ExcelWorkbook(descriptor: descriptor, options: options), options: options, from: position)
         },
         packed: .workbook(.packed), foreign: .workbook(.notAWorkbook),
-        isOfFormat: { Workbook.isWorkbook(descriptor: $0, beginning: $1, options: $2) }))
+        isOfFormat: { ExcelWorkbook.isWorkbook(descriptor: $0, beginning: $1, options: $2) },
+        workbook: { (descriptor, options) throws(ReaderError) in
+          try ExcelWorkbook(descriptor: descriptor, options: options)
+        }))
   }
 
   func conflicts(in options: ReaderOptions, given keys: Set<String>) -> [OptionConflict] {

@@ -27,8 +27,8 @@ final class WorkbookWriter: RecordWriter {
 
   init(_ file: AtomicFile, _ layout: WrittenFormat.Layout) throws {
     let names = layout.columns.map(\.name) + layout.collections.map(\.name)
-    guard names.count <= SheetReader.columnLimit else {
-      throw WriterError.tooMuch(format: Self.format, what: "columns", limit: Int64(SheetReader.columnLimit))
+    guard names.count <= SheetRow.columnLimit else {
+      throw WriterError.tooMuch(format: Self.format, what: "columns", limit: Int64(SheetRow.columnLimit))
     }
     zip = try ZipWriter { try file.write($0) }
     columns = layout.columns
@@ -48,15 +48,15 @@ final class WorkbookWriter: RecordWriter {
   }
 
   func expect(_ records: Int64) throws(WriterError) {
-    guard records < SheetReader.rowLimit else {
-      throw .tooMuch(format: Self.format, what: "objects", limit: SheetReader.rowLimit - 1)
+    guard records < SheetRow.limit else {
+      throw .tooMuch(format: Self.format, what: "objects", limit: SheetRow.limit - 1)
     }
   }
 
   func write(_ values: ContiguousArray<Value>, _ collected: [[ContiguousArray<Value>]]) throws {
     row += 1
-    guard row <= SheetReader.rowLimit else {
-      throw WriterError.tooMuch(format: Self.format, what: "objects", limit: SheetReader.rowLimit - 1)
+    guard row <= SheetRow.limit else {
+      throw WriterError.tooMuch(format: Self.format, what: "objects", limit: SheetRow.limit - 1)
     }
     beginRow()
     for index in columns.indices { try append(values[index], of: columns[index], at: index) }

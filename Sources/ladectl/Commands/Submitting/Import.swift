@@ -30,7 +30,7 @@ extension Ladectl {
 
     @OptionGroup var target: ImportTarget
 
-    @Option(help: "csv, tsv, fixed_width, json, ndjson, xml, plist, sqlite, core-data, xlsx or parquet.")
+    @Option(help: "csv, tsv, fixed_width, json, ndjson, xml, plist, sqlite, core-data, xlsx, ods or parquet.")
     var format: String?
 
     @Option(help: ArgumentHelp("The field delimiter of CSV: one character, or tab.", valueName: "character"))

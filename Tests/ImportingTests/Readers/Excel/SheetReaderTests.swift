@@ -160,7 +160,8 @@ struct SheetReaderTests {
     options.member = name == "openpyxl.xlsx" ? "People" : nil
     let file = try SourceFile(WorkbookFile.resource(name), name: name)
     let whole = try file.read(options)
-    let reader = try SheetReader(descriptor: file.descriptor, options: options, from: nil, blockSize: size)
+    let workbook = try ExcelWorkbook(descriptor: file.descriptor, options: options, blockSize: size)
+    let reader = try SheetReader(workbook, options: options, from: nil)
     let batch = RecordBatch()
     var records: [ReadRecord] = []
     while try reader.read(into: batch, limit: 2) {

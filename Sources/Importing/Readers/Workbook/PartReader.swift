@@ -29,10 +29,16 @@ final class PartReader {
   private var content = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
 
   /// - Parameter part: its name, for messages.
-  init(_ window: SourceWindow, part: String, maximumTokenBytes: Int) {
-    self.window = window
+  init(_ source: any ByteSource, part: String, options: ReaderOptions, blockSize: Int) throws(ReaderError) {
+    let peeked = try PeekedSource(source, sampling: 256)
+    let guess = EncodingGuess(sample: peeked.sample, isWhole: peeked.isWhole, options: ReaderOptions())
+    let text: any ByteSource =
+      guess.encoding == .utf8 ? peeked : try TranscodedSource(peeked, guess.encoding, blockSize: blockSize)
+    window = try SourceWindow(source: text, encoding: guess.encoding, blockSize: blockSize)
     self.part = part
-    self.maximumTokenBytes = maximumTokenBytes
+    maximumTokenBytes = options.maximumWorkbookText
+    // A byte order mark is skipped there.
+    _ = try window.fill()
     window.skipByteOrderMark()
   }
 
@@ -57,13 +63,40 @@ final class PartReader {
     return nil
   }
 
+  /// The bytes of the value of an attribute with a prefix, as above: where names differ in their prefixes only.
+  func attribute(_ wanted: StaticString, prefix: [UInt8]) -> UnsafeBufferPointer<UInt8>? {
+    let count = prefix.count + 1 + wanted.utf8CodeUnitCount
+    for attribute in scanner.attributes
+    where attribute.name.count == count && attribute.name.starts(with: prefix)
+      && Self.isLocal(attribute.name, wanted)
+    {
+      return attribute.value
+    }
+    return nil
+  }
+
+  /// The prefix that the element declares for a namespace; nil if it declares none.
+  func prefix(of namespace: StaticString) -> [UInt8]? {
+    let declaration = Array("xmlns:".utf8)
+    let wanted = UnsafeBufferPointer(start: namespace.utf8Start, count: namespace.utf8CodeUnitCount)
+    for attribute in scanner.attributes
+    where attribute.name.starts(with: declaration) && attribute.value.elementsEqual(wanted) {
+      return Array(attribute.name.dropFirst(declaration.count))
+    }
+    return nil
+  }
+
+  /// Appends a value, decoded.
+  func append(_ value: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    guard let start = value.baseAddress else { return }
+    XMLText.decode(from: start, to: start + value.count, isLiteral: false, isAttribute: true, into: &output)
+  }
+
   /// An attribute's value.
   func text(of attribute: StaticString) -> String? {
     guard let value = self.attribute(attribute) else { return nil }
     var text: [UInt8] = []
-    if let start = value.baseAddress {
-      XMLText.decode(from: start, to: start + value.count, isLiteral: false, isAttribute: true, into: &text)
-    }
+    append(value, to: &text)
     return String(decoding: text, as: UTF8.self)
   }
 

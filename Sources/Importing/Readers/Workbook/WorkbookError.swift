@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why an Excel workbook can't be read, or not any further.
+/// Why a workbook can't be read, or not any further.
 package enum WorkbookError: Error, Sendable, Hashable {
   /// The options name Excel as the format, but the file isn't such a workbook.
   case notAWorkbook
@@ -10,8 +10,10 @@ package enum WorkbookError: Error, Sendable, Hashable {
   case oldFormat
   /// A binary workbook, `.xlsb`.
   case binaryFormat
-  /// An OpenDocument spreadsheet, `.ods`.
+  /// The options name Excel as the format, but the file is an OpenDocument spreadsheet, `.ods`.
   case openDocument
+  /// The options name OpenDocument as the format, but the file isn't such a spreadsheet.
+  case notOpenDocument
   /// The workbook needs a password.
   case encrypted
   /// There is no sheet with this name; the existing ones (the first twenty).
@@ -37,7 +39,8 @@ extension WorkbookError: CustomStringConvertible {
     case .packed: "a workbook can't be read while it is compressed or in an archive; unpack it first"
     case .oldFormat: "the file is a workbook of Excel 97 to 2003 (.xls); open it and save it as .xlsx"
     case .binaryFormat: "the file is a binary workbook (.xlsb); open it and save it as .xlsx"
-    case .openDocument: "the file is an OpenDocument spreadsheet (.ods); open it and save it as .xlsx, or as CSV"
+    case .openDocument: "the file is an OpenDocument spreadsheet; leave the format out, or say that it is ods"
+    case .notOpenDocument: "the file isn't an OpenDocument spreadsheet (.ods)"
     case .encrypted: "the workbook needs a password; open it and save it without one"
     case .sheetNotFound(let sheet, let found):
       "the workbook has no sheet “\(SourceError.shown(sheet))” (\(Self.list(found)))"
@@ -46,7 +49,7 @@ extension WorkbookError: CustomStringConvertible {
     case .noSheet: "the workbook has no sheet with cells"
     case .tooMuch(let what, let limit): "the workbook has more than \(limit) \(what); split it"
     case .missingPart(let name):
-      "the workbook is damaged: it has no part “\(SourceError.shown(name))”; open it in Excel, and save it again"
+      "the workbook is damaged: it has no part “\(SourceError.shown(name))”; open it in the program that wrote it, and save it again"
     case .malformed(let part, let offset, let what):
       "the workbook is damaged in “\(SourceError.shown(part))”, at byte \(offset) of the unpacked part: \(what)"
     case .noTemporarySpace(let number):
