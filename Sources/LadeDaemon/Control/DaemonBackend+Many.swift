@@ -82,6 +82,11 @@ extension DaemonBackend {
       if let callback = batch.callback, callback.kind == ImportOperation.kind {
         throw ControlError.invalid(field: "callback", reason: "it can't be an import")
       }
+      if let recipe = batch.jobs.compactMap(\.job.recipe).first(where: configuration.readsDatabase) {
+        throw ControlError.invalid(
+          field: "recipe", reason: "\(recipe) reads a database, and its jobs can't be in a batch",
+          hint: "Submit it by itself.")
+      }
       var files: [SubmittedInput?] = []
       for member in batch.jobs { files.append(try await opened(member.job, for: peer)) }
       var planned = batch

@@ -16,20 +16,22 @@ extension DaemonBackend {
 
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
     try await translating {
-      let folders = configuration.allowedFolders
-      let file = try await directories.onQueue { [directories] in
-        try directories.openSubmitted(test.source, for: peer.uid, allowedFolders: folders)
-      }
+      let file = try await trialFile(test, for: peer)
       let request = JobSubmission(
         store: test.store, entity: test.entity, recipe: test.recipe, mode: test.mode, options: test.options)
-      let submission = try plan.submission(request, source: file.name, by: peer.who)
+      let submission = try plan.submission(request, source: file?.name, by: peer.who)
       guard let name = submission.store, let store = stores[name], let entity = submission.entity else {
         throw ControlError.invalid(field: "store", reason: "it isn't said into which store and entity")
       }
       try await refuseWhileTaken(name)
+      let options = try JSONDecoder().decode(
+        ImportOptions.self, from: Data(try submission.encodedOptions().utf8))
+      guard
+        let source = file.map(TrialSource.file)
+          ?? options.from.map({ TrialSource.database($0, recipe: test.recipe ?? "") })
+      else { throw ControlError.invalid(field: "source", reason: "it isn't said which file is to be tried") }
       let trial = RecipeTrial(
-        coordinator: store.coordinator, file: file, entity: entity,
-        options: try JSONDecoder().decode(ImportOptions.self, from: Data(try submission.encodedOptions().utf8)),
+        coordinator: store.coordinator, source: source, entity: entity, options: options,
         credentials: configuration.credentials ?? MaskCredentials(folder: nil),
         folder: URL(fileURLWithPath: configuration.state).appendingPathComponent("trial"),
         records: Int64(test.records ?? 1000))
@@ -41,6 +43,19 @@ extension DaemonBackend {
         failure: outcome.failure,
         rejects: outcome.rejects.map { RejectReport(job: 0, isFolder: entity == ImportRequest.feed, $0) }
           ?? RejectReport(job: 0))
+    }
+  }
+
+  /// The file to try; nil if the recipe reads a database.
+  private func trialFile(_ test: RecipeTest, for peer: Peer) async throws -> SubmittedFile? {
+    guard let source = test.source else {
+      if configuration.readsDatabase(test.recipe) { return nil }
+      throw ControlError.invalid(
+        field: "source", reason: "a test needs the path of a file, unless its recipe reads a database")
+    }
+    let folders = configuration.allowedFolders
+    return try await directories.onQueue { [directories] in
+      try directories.openSubmitted(source, for: peer.uid, allowedFolders: folders)
     }
   }
 
