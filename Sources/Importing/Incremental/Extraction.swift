@@ -83,7 +83,7 @@ package struct Extraction {
 
   private func open(_ watch: ExtractionWatch) throws -> any SourceSnapshot {
     switch source.database {
-    case .sqlite(let path): return try SQLiteSnapshot(path: path, source.selection, watch)
+    case .sqlite(let path): return try SQLiteSourceSnapshot(path: path, source.selection, watch)
     case .postgres(let string, let credential):
       guard let openPostgres else { throw ExtractionError.noServer(reason: "this program can't connect to one") }
       let password = try credential.map { String(decoding: try credentials.secret($0), as: UTF8.self) }

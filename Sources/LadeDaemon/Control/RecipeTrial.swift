@@ -108,7 +108,8 @@ struct RecipeTrial: Sendable {
 
   /// The first rows, unless values of them are masked.
   private func firstRows(of extract: Extract) throws -> [String] {
-    guard let entity = coordinator.model.entitiesByName[self.entity], !options.mapping.masks(into: entity) else { return [] }
+    guard let entity = coordinator.model.entitiesByName[self.entity], !options.mapping.masks(into: entity)
+    else { return [] }
     return try extract.firstRows(Self.shownRows).enumerated().map { "row \($0 + 1): \($1)" }
   }
 

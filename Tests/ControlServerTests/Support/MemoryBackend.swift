@@ -274,7 +274,8 @@ extension MemoryBackend {
   }
 
   func setCursor(of recipe: String, to change: CursorChange, by peer: Peer) async throws -> CursorStatus {
-    CursorStatus(recipe: recipe, column: "at", value: change.value, movedAt: Date(timeIntervalSince1970: 1_780_000_000), job: nil)
+    let moved = Date(timeIntervalSince1970: 1_780_000_000)
+    return CursorStatus(recipe: recipe, column: "at", value: change.value, movedAt: moved, job: nil)
   }
 
   func note(_ replay: ReplayRequest) { state.withLock { $0.replays.append(replay) } }

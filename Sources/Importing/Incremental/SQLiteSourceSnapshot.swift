@@ -8,7 +8,7 @@ import Glibc
 import ManagedObjects
 
 /// A SQLite file at one moment.
-final class SQLiteSnapshot: SourceSnapshot {
+final class SQLiteSourceSnapshot: SourceSnapshot {
   private let path: String
   private let watch: ExtractionWatch
   private let selection: String
