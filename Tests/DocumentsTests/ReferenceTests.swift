@@ -25,7 +25,7 @@ struct ReferenceTests {
     metrics: {xyzzy: 1}
     lanes: {import: {xyzzy: 1, rate: {xyzzy: 1}}}
     stores: {main: {xyzzy: 1, migration: {xyzzy: 1}, backups: {xyzzy: 1}}}
-    recipes: {a: {xyzzy: 1, expect: {xyzzy: 1}, set: {xyzzy: 1, control: {xyzzy: 1}}, from: {xyzzy: 1}, properties: {b: {xyzzy: 1}}}}
+    recipes: {a: {xyzzy: 1, expect: {xyzzy: 1}, schema: {xyzzy: 1}, set: {xyzzy: 1, control: {xyzzy: 1}}, from: {xyzzy: 1}, properties: {b: {xyzzy: 1}}}}
     schedules: {a: {xyzzy: 1, job: {xyzzy: 1}}}
     """.write(to: file, atomically: true, encoding: .utf8)
     let checked = try await ProgramOutput.of(
@@ -73,6 +73,9 @@ struct ReferenceTests {
     #expect(Document.keys(in: try #require(sets.section("## Control"))) == known["recipes.a.set.control"])
     let databases = try Document("docs/incremental.md")
     #expect(Document.keys(in: try #require(databases.section("## Keys"))) == known["recipes.a.from"])
+    #expect(
+      Document.keys(in: try #require(try Document("docs/contracts.md").section("## Keys"))) == known["recipes.a.schema"]
+    )
     let expectations = Document.keys(in: try #require(recipes.section("## Freshness")))
     #expect(expectations == known["recipes.a.expect"])
     #expect(

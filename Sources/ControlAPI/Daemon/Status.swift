@@ -165,7 +165,8 @@ package struct Health: Codable, Sendable, Hashable {
   package var version: String
   /// What is wrong, in words; nil where nothing is.
   package var output: String?
-  /// What was looked at: `main_queue`, `lane:import`, `queue_store`, `recipe:people`. The draft has a list for each, here of one.
+  /// What was looked at: `main_queue`, `lane:import`, `queue_store`, `recipe:people`, `sets:gtfs`. The draft has a list for
+  /// each, here of one.
   package var checks: [String: [Check]]
 
   /// The same with another check.
@@ -190,7 +191,7 @@ package struct Health: Codable, Sendable, Hashable {
   /// A name as a key that programs can write without quotes.
   private static func key(of name: String) -> String {
     let words = name.hasPrefix("the ") ? name.dropFirst("the ".count) : name[...]
-    for kind in ["lane", "recipe"] where words.hasPrefix(kind + " ") {
+    for kind in ["lane", "recipe", "sets"] where words.hasPrefix(kind + " ") {
       return kind + ":" + words.dropFirst(kind.count + 1)
     }
     return String(words).replacing("'s ", with: "_").replacing(" ", with: "_")

@@ -128,6 +128,9 @@ package struct RejectCorrection: Codable, Sendable, Hashable {
 
 /// Which rejects to retry, or to check: the body of `POST /v1/jobs/ID/rejects/retry` and `…/check`.
 package struct RejectRetryRequest: Codable, Sendable, Hashable {
+  /// The most records that one request names.
+  package static let mostRecords = 1_000
+
   /// nil: all that are open and readable.
   package var records: [RejectCorrection]?
   /// Whether the job does everything except the commit.

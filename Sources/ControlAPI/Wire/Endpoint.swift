@@ -60,6 +60,8 @@ package enum Endpoint: Sendable, Hashable {
   case recipes
   /// Tries a recipe on a file without making a job.
   case testRecipe
+  /// Compares a file with its model.
+  case diffModel
   /// Imports files of a recipe again.
   case replay(recipe: String)
   /// How far a recipe has read its database.
@@ -124,6 +126,7 @@ package enum Endpoint: Sendable, Hashable {
     case .runSchedule(let schedule): "/v1/schedules/\(name("schedule", schedule))/run"
     case .recipes: "/v1/recipes"
     case .testRecipe: "/v1/recipes/test"
+    case .diffModel: "/v1/recipes/diff"
     case .replay(let recipe): "/v1/recipes/\(name("recipe", recipe))/replay"
     case .cursor(let recipe): "/v1/recipes/\(name("recipe", recipe))/cursor"
     case .stores: "/v1/stores"

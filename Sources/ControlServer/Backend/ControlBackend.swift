@@ -102,6 +102,8 @@ package protocol ControlBackend: Sendable {
   func recipes() -> [Recipe]
   /// Tries a file without making a job.
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult
+  /// Compares a file with the model that it would be imported into.
+  func diff(_ diff: ModelDiffRequest, by peer: Peer) async throws -> ModelDiff
   /// Imports the files of a recipe again that are kept, or says which they are. Jobs are made durably, all of them or none,
   /// before it returns; a replay of the recipe that hasn't ended is the answer in place of a second one.
   func replay(_ request: ReplayRequest, of recipe: String, by peer: Peer) async throws -> ReplayResult

@@ -18,6 +18,14 @@ extension ControlRoutes {
     return try .json(await context.untilGone { try await backend.test(test, by: peer) })
   }
 
+  func diff(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    let diff = try await request.decoded(as: ModelDiffRequest.self)
+    try Self.checkIsAbsolute(diff.source)
+    let peer = try await context.peer()
+    return try .json(await context.untilGone { try await backend.diff(diff, by: peer) })
+  }
+
   func replay(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     let replay = try await request.decoded(as: ReplayRequest.self)

@@ -100,6 +100,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
     [
       ControlRoute(.get, .recipes) { request, _ in try await recipes(request) },
       ControlRoute(.post, .testRecipe) { request, context in try await test(request, context) },
+      ControlRoute(.post, .diffModel) { request, context in try await diff(request, context) },
       ControlRoute(.post, .replay(recipe: "")) { request, context in try await replay(request, context) },
       ControlRoute(.get, .cursor(recipe: "")) { request, context in try await cursor(request, context) },
       ControlRoute(.put, .cursor(recipe: "")) { request, context in try await setCursor(request, context) },

@@ -30,7 +30,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     "finished", "deleted", "skipped", "unidentified", "unidentifiedLine", "bytesTotal",
   ]
   /// Texts that were added later, for the same reason.
-  static let laterTexts = ["created"]
+  static let laterTexts = ["created", "leftOut"]
 
   /// A checkpoint at the beginning.
   package init() {}
@@ -52,14 +52,43 @@ package struct ImportCheckpoint: Sendable, Hashable {
     try find(job, in: context).map { ImportCheckpoint($0) }
   }
 
+  /// What a job has committed so far; of a feed, what its members have. nil if it hasn't begun.
+  package static func committed(_ job: String, in context: ManagedObjectContext) throws -> ImportCheckpoint? {
+    guard var whole = try read(job, in: context) else { return nil }
+    for member in try members(of: job, in: context) where !whole.isFinished {
+      guard let part = try read(member, in: context) else { continue }
+      whole.counts = whole.counts + part.counts
+    }
+    return whole
+  }
+
+  /// Sets the references that the rows of an import which doesn't go on could get at its end.
+  package static func setReferences(
+    of job: String, _ options: ImportOptions, in context: ManagedObjectContext
+  ) throws {
+    for job in try members(of: job, in: context) + [job] {
+      context.reset()
+      guard var checkpoint = try read(job, in: context) else { continue }
+      context.reset()
+      _ = try PendingReferences(context: context, job: job, batchSize: options.batchSize, options: options.mapping)
+        .resolve(ReferenceResolver(context: context), &checkpoint) { false }
+    }
+    context.reset()
+  }
+
+  /// The names of a feed's members.
+  private static func members(of job: String, in context: ManagedObjectContext) throws -> [String] {
+    let request = FetchRequest<ManagedObject>(
+      entityName: ImportModel.checkpointEntity,
+      predicate: .comparison(.path("job"), .beginsWith, .constant(.string(FeedPart.prefix(of: job)))))
+    return try context.fetch(request).map { $0.value(forKey: "job")?.plainText ?? "" }
+  }
+
   /// Deletes what a job keeps in the store, once the queue has recorded that the job has ended. The context is reset.
   ///
   /// For a feed, also what its members keep. Its own checkpoint is deleted last, so that a killed deletion can be repeated.
   package static func remove(_ job: String, in context: ManagedObjectContext) throws {
-    let request = FetchRequest<ManagedObject>(
-      entityName: ImportModel.checkpointEntity,
-      predicate: .comparison(.path("job"), .beginsWith, .constant(.string(FeedPart.prefix(of: job)))))
-    let members = try context.fetch(request).map { $0.value(forKey: "job")?.plainText ?? "" }
+    let members = try self.members(of: job, in: context)
     context.reset()
     for member in members { try removeOne(member, in: context) }
     try removeOne(job, in: context)
@@ -87,6 +116,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     try object.setValue(.string(position.state), forKey: "readerState")
     try object.setValue(.string(identity), forKey: "identity")
     try object.setValue(.string(CountText.text(counts.created)), forKey: "created")
+    try object.setValue(.string(CountText.text(counts.leftOut)), forKey: "leftOut")
     let numbers: [(String, Int64)] = [
       ("byteOffset", position.byteOffset), ("line", position.line), ("record", position.record),
       ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
@@ -111,6 +141,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     counts.deleted = number("deleted")
     counts.skipped = number("skipped")
     counts.created = CountText.counts(text("created"))
+    counts.leftOut = CountText.counts(text("leftOut"))
     unidentified = number("unidentified")
     unidentifiedLine = number("unidentifiedLine")
     bytesTotal = number("bytesTotal")

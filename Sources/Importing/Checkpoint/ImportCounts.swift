@@ -15,6 +15,8 @@ package struct ImportCounts: Sendable, Hashable {
   /// Objects created because records refer to them, by the relationship's name. They aren't counted in ``inserted``, which
   /// counts records.
   package var created: [String: Int64] = [:]
+  /// Values that were left out because they don't fit their attribute's type, by the attribute's name.
+  package var leftOut: [String: Int64] = [:]
 
   package init() {}
 
@@ -33,6 +35,7 @@ package struct ImportCounts: Sendable, Hashable {
     sum.deleted += b.deleted
     sum.skipped += b.skipped
     sum.created.merge(b.created, uniquingKeysWith: +)
+    sum.leftOut.merge(b.leftOut, uniquingKeysWith: +)
     return sum
   }
 }

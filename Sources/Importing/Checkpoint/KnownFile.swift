@@ -82,6 +82,7 @@ struct KnownFile {
     (options.atomicity, options.isDryRun, options.batchSize) = (usual.atomicity, usual.isDryRun, usual.batchSize)
     (options.rejectLimit, options.rejectShare, options.allowsEmpty) = (nil, nil, usual.allowsEmpty)
     options.lineage = nil
+    options.isModeGiven = false
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     return SHA256.digest(try encoder.encode(options)).hexadecimal

@@ -30,7 +30,7 @@ final class CellRules: Sendable {
     try checkUses(of: rule, plain)
     let rules = try CellRules(checked: rule, plain, values: nil)
     guard let given = rule.values, !given.isEmpty else { return rules.isTrivial(plain) ? nil : rules }
-    let converter = plain.following(rules)
+    let converter = ValueConverter(plain, following: rules)
     let sorted = given.sorted { $0.key < $1.key }
     var values: [Value] = []
     for (text, meaning) in sorted {

@@ -10,7 +10,7 @@ extension ValueConverter {
   ///   - rule: the rule, with the recipe's `nulls` and `trims` for all columns if it has none of its own.
   ///   - emptyStringIsNull: as in ``init(attribute:dateFormat:emptyStringIsNull:)``.
   /// - Throws: `ConverterError`.
-  package init(
+  package convenience init(
     attribute: AttributeDescription, rule: PropertyRule, emptyStringIsNull: Bool = false
   ) throws(ConverterError) {
     let plain = try ValueConverter(
@@ -18,7 +18,14 @@ extension ValueConverter {
       emptyStringIsNull: emptyStringIsNull, separator: rule.separator,
       bytes: rule.binaryEncoding)
     let rules = try CellRules.of(rule, plain)
-    self = rules.map(plain.following) ?? plain
+    self.init(plain, following: rules)
+  }
+
+  /// The same converter with these rules, if there are any.
+  convenience init(_ plain: ValueConverter, following rules: CellRules?) {
+    self.init(
+      attribute: plain.attribute, kind: rules == nil ? plain.kind : .ruled, base: plain.base,
+      emptyStringIsNull: plain.emptyStringIsNull, pattern: plain.pattern, dateFormat: plain.dateFormat, rules: rules)
   }
 
   @inline(never)

@@ -3,15 +3,16 @@ package import ManagedObjects
 
 /// Converts the bytes of cells into values of one attribute's type.
 ///
-/// Made once for an attribute, then called for every cell: the kind of conversion is one byte in the struct, nothing is
-/// looked up, and nothing is allocated that the value itself doesn't need. The error for a cell that can't be converted is
+/// Made once for an attribute, then called for every cell: the kind of conversion is one byte, nothing is looked up, and
+/// nothing is allocated that the value itself doesn't need. It is a class since what has one is copied for every cell: then
+/// one reference is counted, and not each of its own. The error for a cell that can't be converted is
 /// one byte too; `problem(_:text:)` puts it into words.
 ///
 /// - Spaces, tabs and line ends around the text, as in indented XML, are ignored; around strings only if a recipe says so.
 /// - Text of no bytes is null, but for strings: there it is the empty text, unless the caller says otherwise.
 /// - A recipe's rules for texts are in `CellRules`, and cost nothing where there are none.
 /// - Validation checks whether the attribute accepts null, and its bounds; conversion doesn't.
-package struct ValueConverter: Sendable {
+package final class ValueConverter: Sendable {
   enum Kind: UInt8 {
     case integer, decimal, double, float, boolean, string, isoDate, unixTime, unixMillis, unixMicros, datePattern, uuid,
       uri
@@ -42,7 +43,7 @@ package struct ValueConverter: Sendable {
   ///   - dateFormat: for dates: nil for ISO 8601, one of ``UnixTimeUnit``, or a pattern of Unicode's TR 35; see `DatePattern`.
   ///   - emptyStringIsNull: whether text of no bytes is null for a string too.
   /// - Throws: `ConverterError`.
-  package init(
+  package convenience init(
     attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = false
   ) throws(ConverterError) {
     try self.init(
@@ -50,7 +51,7 @@ package struct ValueConverter: Sendable {
   }
 
   /// A converter for `attribute`; with a separator, for an array of strings.
-  init(
+  convenience init(
     attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = false, separator: String?,
     bytes: PropertyRule.BinaryEncoding? = nil
   ) throws(ConverterError) {
@@ -61,26 +62,36 @@ package struct ValueConverter: Sendable {
       dateFormat: dateFormat, rules: nil)
   }
 
-  private init(
+  /// - Parameter rules: for the kind `ruled`.
+  init(
     attribute: AttributeDescription, kind: Kind, base: Kind, emptyStringIsNull: Bool, pattern: DatePattern?,
-    dateFormat: String?, rules: CellRules?
+    dateFormat: String?, rules: CellRules?, range: ClosedRange<Int64>? = nil
   ) {
     self.attribute = attribute
     self.kind = kind
     self.base = base
     self.emptyStringIsNull = emptyStringIsNull
-    self.least = attribute.type.integerRange?.lowerBound ?? 0
-    self.greatest = attribute.type.integerRange?.upperBound ?? 0
+    let range = range ?? attribute.type.integerRange
+    self.least = range?.lowerBound ?? 0
+    self.greatest = range?.upperBound ?? 0
     self.pattern = pattern
     self.dateFormat = dateFormat
     self.rules = rules
   }
 
-  /// The same converter with these rules.
-  func following(_ rules: CellRules) -> ValueConverter {
-    ValueConverter(
-      attribute: attribute, kind: .ruled, base: base, emptyStringIsNull: emptyStringIsNull, pattern: pattern,
-      dateFormat: dateFormat, rules: rules)
+  /// A converter of the same texts into values of a wider type; nil if the texts mean something else there.
+  func widened(to type: AttributeType) -> ValueConverter? {
+    let wider: Kind
+    switch type {
+    case .integer32, .integer64: wider = .integer
+    case .decimal: wider = .decimal
+    case .double: wider = .double
+    case .string: wider = .string
+    default: return nil
+    }
+    return ValueConverter(
+      attribute: attribute, kind: kind == .ruled ? .ruled : wider, base: wider, emptyStringIsNull: emptyStringIsNull,
+      pattern: nil, dateFormat: nil, rules: rules, range: type.integerRange)
   }
 
   private static func kind(

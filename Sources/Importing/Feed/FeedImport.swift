@@ -202,39 +202,8 @@ final class FeedImport {
   }
 
   private func memberRequest(_ step: FeedPlan.Step) -> ImportRequest {
-    var member = request
-    member.job = step.job
-    member.entity = step.entity.name
+    var member = step.request(in: request)
     member.rejects = folder.file(step.rejects)
-    member.options.reader.member = nil
-    member.options.set = nil
-    if let file = step.file { (member.source, member.name) = (file.url, file.name) }
-    member.options.mapping = request.options.mapping.narrowed(to: step.entity)
-    if let sheet = step.sheet {
-      member.options.reader.format = .xlsx
-      member.options.reader.member = sheet
-    }
-    if let select = step.select {
-      member.options.reader.format = .sqlite
-      member.options.reader.query = select.query
-      member.options.reader.coreDataStore = request.source.path
-      member.options.mapping.properties.merge(select.rules) { own, rule in
-        var rule = rule
-        rule.mask = own.mask
-        return rule
-      }
-    }
-    // In a dry run too, each member must leave the store as it would be for the next one. The feed is rolled back.
-    member.options.isDryRun = false
-    if let retry = request.retry, let name = step.member?.name {
-      member.retry = retry.part(of: name)
-      if retry.isOfCoreData {
-        member.options.mapping.properties.merge(
-          CoreDataSelects.rules(ofRejectsOf: step.entity, member.options.mapping)
-        ) { $1 }
-      }
-    }
-    member.options.atomicity = request.options.isWhole ? .file : .batch
     return member
   }
 
@@ -284,4 +253,43 @@ package struct MemberFailure: Error, CustomStringConvertible {
   package let reason: any Error
 
   package var description: String { "\(member): \(reason)" }
+}
+
+extension FeedPlan.Step {
+  /// The import of it, within that of the whole source.
+  func request(in request: ImportRequest) -> ImportRequest {
+    var member = request
+    member.job = job
+    member.entity = entity.name
+    member.options.reader.member = nil
+    member.options.set = nil
+    if let file { (member.source, member.name) = (file.url, file.name) }
+    member.options.mapping = request.options.mapping.narrowed(to: entity)
+    if let sheet {
+      member.options.reader.format = .xlsx
+      member.options.reader.member = sheet
+    }
+    if let select {
+      member.options.reader.format = .sqlite
+      member.options.reader.query = select.query
+      member.options.reader.coreDataStore = request.source.path
+      member.options.mapping.properties.merge(select.rules) { own, rule in
+        var rule = rule
+        rule.mask = own.mask
+        return rule
+      }
+    }
+    // In a dry run too, each member must leave the store as it would be for the next one. The feed is rolled back.
+    member.options.isDryRun = false
+    if let retry = request.retry, let name = self.member?.name {
+      member.retry = retry.part(of: name)
+      if retry.isOfCoreData {
+        member.options.mapping.properties.merge(
+          CoreDataSelects.rules(ofRejectsOf: entity, member.options.mapping)
+        ) { $1 }
+      }
+    }
+    member.options.atomicity = request.options.isWhole ? .file : .batch
+    return member
+  }
 }

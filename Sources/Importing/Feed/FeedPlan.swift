@@ -38,6 +38,8 @@ struct FeedPlan {
   /// Whether the ends of members have to wait until all members are read: because entities refer to each other in a cycle,
   /// or because what a member deletes may be needed by rows that a later member deletes.
   private(set) var holdsEnds = false
+  /// Files of records that belong to no entity.
+  private(set) var unmatched: [String] = []
   /// Remarks about the rest of the archive.
   private(set) var notes: [String] = []
 
@@ -94,6 +96,7 @@ struct FeedPlan {
     }
     guard !steps.isEmpty else { throw Self.noSteps(members.map(\.name), entities) }
     try checkModes(request.options)
+    try checkNew(order.unmatched, request.options)
     noteIgnored(ignored)
     noteMissing(entities)
     noteCycles(order)
@@ -175,6 +178,7 @@ struct FeedPlan {
           + "user info")
     }
     try checkModes(request.options)
+    try checkNew(order.unmatched, request.options)
     noteIgnored(order.unmatched.map(SourceError.shown))
     let hidden = sheets.left.filter(\.isHidden).map { SourceError.shown($0.name) }
     if request.options.reader.member == nil, !hidden.isEmpty {
@@ -230,6 +234,7 @@ struct FeedPlan {
     let ignored = store.schema.modelEntities.map(\.name).filter { name in
       !known.contains(name) && (own ?? model).entitiesByName[name]?.isAbstract != true
     }
+    try checkNew(ignored.sorted(), request.options)
     if !ignored.isEmpty {
       notes.append("ignored: \(Self.list(ignored.sorted())), which the importing store's model doesn't have")
     }
@@ -279,6 +284,13 @@ struct FeedPlan {
           "\(Self.list(steps.map(\.name))) are all \(name)'s, and by \(mode.rawValue) each would take away what the "
           + "one before has brought: keep one of them, or use upsert")
     }
+  }
+
+  /// Refuses files of records that belong to no entity, where the recipe freezes entities.
+  private mutating func checkNew(_ names: [String], _ options: ImportOptions) throws {
+    unmatched = names
+    guard options.mapping.schema.entities == .freeze, !names.isEmpty else { return }
+    throw MappingError.newEntities(names: names)
   }
 
   private mutating func noteCycles(_ order: ImportOrder) {
@@ -350,6 +362,7 @@ extension MappingOptions {
         reason: "none of the entities (\(entities.map(\.name).joined(separator: ", "))) has a "
           + unknown.sorted().joined(separator: ", ") + ", which the recipe names")
     }
+    for entity in entities { try narrowed(to: entity).checkEvolution(into: entity) }
     var failure: MappingError?
     var fitting = 0
     for entity in entities {

@@ -31,31 +31,44 @@ struct FileProfile {
           continue
         }
         records += 1
-        for column in columns.indices { note(batch.cell(record, column), batch, column, keyLimit) }
+        for column in columns.indices {
+          columns[column].note(
+            batch.cell(record, column), batch, owner: records, limit: keyLimit, nulls: input.nulls, budget)
+        }
       }
     }
   }
+}
 
-  private mutating func note(_ cell: Cell, _ batch: RecordBatch, _ column: Int, _ keyLimit: Int) {
+extension ColumnProfile {
+  /// Takes a cell into account.
+  /// - Returns: whether there is a value in it.
+  @discardableResult
+  mutating func note(
+    _ cell: Cell, _ batch: RecordBatch, owner: Int64, limit: Int, nulls: NullWords?, _ budget: HashBudget
+  ) -> Bool {
     switch cell.kind {
-    case .missing, .null, .empty, .fault: return
+    case .missing, .null, .empty, .fault: return false
     case .nested:
       guard let value = batch.withBytes(of: cell, { NestedValue(json: $0) }) else {
-        columns[column].nested += 1
-        return
+        nested += 1
+        return true
       }
-      columns[column].note(nested: value, owner: records, limit: keyLimit, depth: 0, budget: budget)
+      note(nested: value, owner: owner, limit: limit, depth: 0, budget: budget)
+      return true
     case .yes, .no:
-      columns[column].present += 1
-      columns[column].types.noteBoolean()
-      columns[column].note(hash: cell.kind == .yes ? 1 : 2, limit: keyLimit)
-      columns[column].noteExample(cell.kind == .yes ? "true" : "false")
+      present += 1
+      types.noteBoolean()
+      note(hash: cell.kind == .yes ? 1 : 2, limit: limit)
+      noteExample(cell.kind == .yes ? "true" : "false")
+      return true
     case .text, .number, .quantity, .date:
-      if cell.length == 0 { return }
-      batch.withBytes(of: cell) { bytes in
-        if input.nulls.map({ $0.contains(bytes) || $0.contains(ValueConverter.trimmed(bytes)) }) == true { return }
-        columns[column].present += 1
-        columns[column].note(bytes, cell.kind == .number || cell.kind == .quantity, keyLimit)
+      if cell.length == 0 { return false }
+      return batch.withBytes(of: cell) { bytes in
+        if nulls.map({ $0.contains(bytes) || $0.contains(ValueConverter.trimmed(bytes)) }) == true { return false }
+        present += 1
+        note(bytes, cell.kind == .number || cell.kind == .quantity, limit)
+        return true
       }
     }
   }

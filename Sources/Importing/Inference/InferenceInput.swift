@@ -31,6 +31,8 @@ struct InferenceInput: Sendable, Hashable {
   /// The table, if the database has several.
   var table: String?
   var options: ReaderOptions
+  /// The file's name, where its path doesn't say it.
+  var fileName: String? = nil
   /// Words for no value; nil for none.
   var nulls: NullWords?
   /// What to say of how it is read.
@@ -54,7 +56,7 @@ struct InferenceInput: Sendable, Hashable {
       let log = try SQLiteLog(besideFile: path, database: file.descriptor)
       defer { withExtendedLifetime(log) {} }
       let opened = try openSource(
-        fileDescriptor: file.descriptor, name: path, options: options, log: log?.descriptor, from: nil)
+        fileDescriptor: file.descriptor, name: fileName ?? path, options: options, log: log?.descriptor, from: nil)
       declarations(opened.reader.findings.declarations)
       let batch = RecordBatch()
       // The first batch has the columns, even if there are no records.

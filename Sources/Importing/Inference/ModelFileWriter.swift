@@ -24,6 +24,24 @@ package struct ModelFileWriter {
     versionIdentifier = model.versionIdentifier ?? ""
   }
 
+  /// A writer of a model with other entities.
+  init(_ model: ManagedObjectModel, entities: [EntityDefinition]) {
+    self.init(
+      entities, templates: model.fetchRequestTemplates.values.sorted { $0.name < $1.name },
+      configurations: model.configurations.mapValues { $0.filter { !ImportModel.entities.contains($0) } },
+      versionIdentifier: model.versionIdentifier ?? "")
+  }
+
+  private init(
+    _ entities: [EntityDefinition], templates: [FetchRequestTemplateDefinition], configurations: [String: [String]],
+    versionIdentifier: String
+  ) {
+    self.entities = entities
+    self.templates = templates
+    self.configurations = configurations
+    self.versionIdentifier = versionIdentifier
+  }
+
   /// What a model file has no notation for, and is left out.
   package var omissions: [String] {
     entities.flatMap { entity in

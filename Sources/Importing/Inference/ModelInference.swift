@@ -41,7 +41,26 @@ package struct ModelInference {
   /// The model of files, of all files in folders, and of all members of archives.
   /// - Throws: ``InferenceError``.
   package func run(_ paths: [String]) throws -> InferredModel {
-    var (inputs, notes) = try InferenceInput.find(paths, options: reader)
+    let (inputs, notes) = try InferenceInput.find(paths, options: reader)
+    return try run(inputs, notes, paths)
+  }
+
+  /// The model of some of the members of an archive, or of some sheets of a workbook.
+  /// - Parameter name: the archive's, if its path doesn't say it.
+  /// - Throws: ``InferenceError``.
+  func run(members: [String], of path: String, named name: String) throws -> InferredModel {
+    let inputs = members.map { member in
+      var options = reader
+      options.member = member
+      return InferenceInput(path: path, member: member, options: options, fileName: name)
+    }
+    return try run(inputs, [], members)
+  }
+
+  private func run(
+    _ inputs: [InferenceInput], _ notes: [String], _ paths: [String]
+  ) throws -> InferredModel {
+    var (inputs, notes) = (inputs, notes)
     inputs = try inputs.map { input in
       var input = try hasHeader ? input : input.namingColumns()
       if !nulls.isEmpty { input.nulls = NullWords(nulls) }

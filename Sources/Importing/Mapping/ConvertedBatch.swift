@@ -39,6 +39,10 @@ final class ConvertedBatch: @unchecked Sendable {
   let skipped: Int64
   /// What the rejected records are about, in a mode that needs to know.
   let rejectedKeys: RejectedKeys
+  /// How many values were left out because they don't fit, by attribute.
+  let leftOut: [String: Int64]
+  /// Why the import can't go on with this batch.
+  let refusal: MappingError?
   /// The rows that become objects.
   private(set) var rows: ContiguousArray<Row>
   /// The rows as flat memory, where objects may not be needed for them.
@@ -46,7 +50,8 @@ final class ConvertedBatch: @unchecked Sendable {
 
   init(
     _ source: RecordBatch, _ mapping: RecordMapping, _ mode: ImportMode, bytesRead: Int64, isChecked: Bool,
-    rows: ContiguousArray<Row>, flat: FlatRows?, rejections: [Rejection], skipped: Int64, rejectedKeys: RejectedKeys
+    rows: ContiguousArray<Row>, flat: FlatRows?, rejections: [Rejection], skipped: Int64, rejectedKeys: RejectedKeys,
+    leftOut: [String: Int64] = [:], refusal: MappingError? = nil
   ) {
     self.source = source
     self.mapping = mapping
@@ -58,6 +63,8 @@ final class ConvertedBatch: @unchecked Sendable {
     self.rejections = rejections
     self.skipped = skipped
     self.rejectedKeys = rejectedKeys
+    self.leftOut = leftOut
+    self.refusal = refusal
   }
 
   /// A batch of deferred records.

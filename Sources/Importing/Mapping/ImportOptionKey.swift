@@ -36,8 +36,8 @@ package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashab
   package static let trim = ImportOptionKey("trim")
   package static let filter = ImportOptionKey("filter")
   package static let ignoredColumns = ImportOptionKey("ignored_columns")
-  package static let unknownColumns = ImportOptionKey("unknown_columns")
-  private static let ofMapping = [key, properties, nulls, trim, filter, ignoredColumns, unknownColumns]
+  package static let schema = ImportOptionKey("schema")
+  private static let ofMapping = [key, properties, nulls, trim, filter, ignoredColumns, schema]
 
   private static let ofImport = Set((ofWhole + ofMapping).map(\.rawValue))
 

@@ -14,6 +14,8 @@ package struct ImportOptions: Codable, Sendable, Hashable {
 
   /// nil: `upsert` if the entity has a uniqueness constraint, `insert` otherwise.
   package var mode: ImportMode?
+  /// Whether the submission gave the mode, and not its recipe or the entity.
+  package var isModeGiven = false
   package var atomicity: Atomicity = .batch
   /// Whether everything is done and reported except the commit. Costs what ``Atomicity/file`` does.
   package var isDryRun = false
@@ -59,6 +61,9 @@ extension ImportOptions {
   /// Whether the import is one transaction.
   package var isWhole: Bool { atomicity == .file || isDryRun || mode == .replace || set != nil }
 
+  /// Whether nothing else can write to the store for as long as the import runs.
+  package var hasStoreAlone: Bool { isWhole || mapping.schema.evolves }
+
   /// The mode for an entity: as given, or `upsert` if something identifies its objects.
   package func effectiveMode(for entity: EntityDescription) -> ImportMode {
     mode ?? (entity.uniquenessConstraints.isEmpty && mapping.key.isEmpty ? .insert : .upsert)
@@ -93,7 +98,7 @@ extension ImportOptions {
 extension ImportOptions {
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, set, lineage, reader, mapping, batchSize, rejectLimit
-    case rejectShare, keepsFailed, from
+    case rejectShare, keepsFailed, from, isModeGiven
   }
 
   /// Reads the options of a job, which an older version may have submitted: missing keys have their defaults.
@@ -101,6 +106,7 @@ extension ImportOptions {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init()
     mode = try values.decodeIfPresent(ImportMode.self, forKey: .mode)
+    isModeGiven = try values.decodeIfPresent(Bool.self, forKey: .isModeGiven) ?? isModeGiven
     atomicity = try values.decodeIfPresent(Atomicity.self, forKey: .atomicity) ?? atomicity
     isDryRun = try values.decodeIfPresent(Bool.self, forKey: .isDryRun) ?? isDryRun
     allowsEmpty = try values.decodeIfPresent(Bool.self, forKey: .allowsEmpty) ?? allowsEmpty
@@ -127,6 +133,7 @@ extension ImportOptions {
     try values.encode(skipsKnownFiles, forKey: .skipsKnownFiles)
     try values.encodeIfPresent(set, forKey: .set)
     try values.encodeIfPresent(from, forKey: .from)
+    if isModeGiven { try values.encode(isModeGiven, forKey: .isModeGiven) }
     if keepsFailed { try values.encode(keepsFailed, forKey: .keepsFailed) }
     try values.encodeIfPresent(lineage, forKey: .lineage)
     try values.encode(reader, forKey: .reader)

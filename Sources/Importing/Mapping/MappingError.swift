@@ -3,7 +3,7 @@ import Glibc
 /// Why an import can't go on, whatever a single record holds.
 package enum MappingError: Error, Sendable, Equatable {
   /// A column that nothing takes, and the one that was probably meant.
-  package struct UnknownColumn: Sendable, Equatable {
+  package struct NewColumn: Sendable, Equatable {
     package let name: String
     package let nearest: String?
   }
@@ -28,8 +28,14 @@ package enum MappingError: Error, Sendable, Equatable {
   case badRules(entity: String, problems: [String])
   /// The recipe's filter isn't a predicate that records of the entity can answer.
   case badFilter(entity: String, filter: String, reason: String)
-  /// The source has columns that nothing takes, and the recipe refuses them.
-  case unknownColumns(entity: String, columns: [UnknownColumn])
+  /// The source has columns that nothing takes, and the recipe freezes them.
+  case newColumns(entity: String, columns: [NewColumn])
+  /// A value doesn't fit the type of its attribute, and the recipe freezes types.
+  case changedType(entity: String, line: Int64, message: String)
+  /// The source has files that belong to no entity, and the recipe freezes entities.
+  case newEntities(names: [String])
+  /// The recipe has the model evolve, and no version takes the source.
+  case cannotEvolve(reason: String)
   /// The source isn't the file that the import began with.
   case sourceChanged(was: String, is: String)
   /// The file can't be imported as a feed.
@@ -101,12 +107,20 @@ extension MappingError: CustomStringConvertible {
       return "the mapping of \(entity) can't be used: \(problems.joined(separator: "; "))"
     case .badFilter(let entity, let filter, let reason):
       return "the filter “\(filter)” of \(entity) can't be used: \(reason)"
-    case .unknownColumns(let entity, let columns):
+    case .newColumns(let entity, let columns):
       let names = columns.map { column in
         (column.name.isEmpty ? "“”" : column.name) + (column.nearest.map { " (is it \($0)?)" } ?? "")
       }
-      return "\(entity) has nothing for the column(s) \(list(names)), and the recipe refuses unknown columns: "
-        + "map them, or name them in ignored_columns"
+      return "\(entity) has nothing for the column(s) \(list(names)), and the recipe's schema freezes columns: "
+        + "map them, add attributes to the model, or name them in ignored_columns"
+    case .changedType(let entity, let line, let message):
+      return "line \(line): \(message), and the recipe's schema freezes the types of \(entity): correct the file, or "
+        + "change the attribute's type in the model"
+    case .newEntities(let names):
+      return
+        "no entity has a file for \(list(names)), and the recipe's schema freezes entities: add them to the model, "
+        + "or leave these files out by member"
+    case .cannotEvolve(let reason): return "the model can't evolve: \(reason)"
     case .sourceChanged(let was, let now):
       return "the file changed since the import began (it was \(was), it is \(now)): submit it again as a new job"
     case .badFeed(let reason): return reason

@@ -11,15 +11,6 @@
 /// model's, which replaces null where the attribute can't be null. A key attribute with a constant or a default needs no
 /// column.
 package struct MappingOptions: Codable, Sendable, Hashable {
-  /// What to do with columns that nothing takes and that ``ignoredColumns`` doesn't name.
-  package enum UnknownColumns: String, Codable, Sendable, CaseIterable {
-    case ignore
-    /// The job's notes list them.
-    case warn
-    /// The job fails before the first record, or at the first batch that has one.
-    case refuse
-  }
-
   /// The attributes that together identify an object, in place of the model's uniqueness constraints; none: as the model
   /// says. The store need not hold them unique: a record whose key several objects have is rejected.
   package var key: [String] = []
@@ -34,9 +25,10 @@ package struct MappingOptions: Codable, Sendable, Hashable {
   /// A predicate, in the format language, over the entity's attributes and the keys of its to-one relationships as the
   /// record gives them. Records for which it isn't true are left out and counted as skipped. See ``RecordFilter``.
   package var filter: String?
-  /// Columns that are never read and don't count as unknown.
+  /// Columns that are never read and don't count as new.
   package var ignoredColumns: [String] = []
-  package var unknownColumns = UnknownColumns.warn
+  /// What is done about columns, values and files that the model has nothing for.
+  package var schema = SchemaContract()
 
   package init() {}
 }
@@ -136,7 +128,7 @@ public struct PropertyRule: Codable, Sendable, Hashable {
 
 extension MappingOptions {
   private enum CodingKeys: String, CodingKey {
-    case key, properties, nulls, trims, filter, ignoredColumns, unknownColumns
+    case key, properties, nulls, trims, filter, ignoredColumns, schema
   }
 
   package init(from decoder: any Decoder) throws {
@@ -148,7 +140,7 @@ extension MappingOptions {
     trims = try values.decodeIfPresent(Bool.self, forKey: .trims) ?? trims
     filter = try values.decodeIfPresent(String.self, forKey: .filter)
     ignoredColumns = try values.decodeIfPresent([String].self, forKey: .ignoredColumns) ?? ignoredColumns
-    unknownColumns = try values.decodeIfPresent(UnknownColumns.self, forKey: .unknownColumns) ?? unknownColumns
+    schema = try values.decodeIfPresent(SchemaContract.self, forKey: .schema) ?? schema
   }
 }
 

@@ -80,6 +80,13 @@ package final class MappingRules: Sendable {
     !attribute.isOptional || defaults.contains(attribute.slot)
   }
 
+  /// Whether a value that doesn't fit the attribute's type is left out: where null may be, and nothing is found or filtered by
+  /// it.
+  func mayLackValue(_ attribute: AttributeDescription) -> Bool {
+    options.schema.types == .discardValue && attribute.isOptional && filter?.reads(attribute.slot) != true
+      && !identities.contains { $0.contains { $0 === attribute } }
+  }
+
   /// Whether the recipe splits an attribute's texts into an array of strings.
   func isList(_ attribute: AttributeDescription) -> Bool { options.properties[attribute.name]?.separator != nil }
 
@@ -351,5 +358,16 @@ extension MappingOptions {
   package func check(against entity: EntityDescription) throws(MappingError) {
     _ = try MappingRules(entity, self)
     try RecordMapping.check(self, of: entity)
+    try checkEvolution(into: entity)
+  }
+
+  /// Refuses to store what a file brings in clear where something is masked: nothing says whether it may be.
+  package func checkEvolution(into entity: EntityDescription) throws(MappingError) {
+    guard schema.columns == .evolve || schema.entities == .evolve, masks(into: entity) else { return }
+    throw .badRules(
+      entity: entity.name,
+      problems: [
+        "schema: new columns and entities would be stored in clear, and values are masked here: they can't evolve"
+      ])
   }
 }

@@ -13,6 +13,12 @@ struct RecordConverter {
   /// Hashes the rows, where it is recorded where they come from.
   private let hash: RowFingerprint?
   private var rejections: [Rejection] = []
+  /// Values that the recipe leaves out because they don't fit, by attribute, and those of the record that is being read.
+  private var leftOut: [String: Int64] = [:]
+  private var leavingOut: [String] = []
+  /// Why the import can't go on, as the recipe's contract says it.
+  private var refusal: MappingError?
+  private let freezesTypes: Bool
   private var skipped: Int64 = 0
   private var rejectedKeys = RejectedKeys()
   /// Whether one of the flat rows needs an object to be settled.
@@ -38,6 +44,7 @@ struct RecordConverter {
     isChecked = Self.checksRows(of: mapping.entity, mode)
     notesRejected = mapping.identifiesRejected(in: mode)
     filter = mapping.rules.filter
+    freezesTypes = mapping.options.schema.types == .freeze
   }
 
   /// Whether every row becomes a new object and can be validated before it is one.
@@ -87,7 +94,7 @@ struct RecordConverter {
   private func batch(_ rows: ContiguousArray<ConvertedBatch.Row>, _ flat: FlatRows?) -> ConvertedBatch {
     ConvertedBatch(
       source, mapping, mode, bytesRead: bytesRead, isChecked: isChecked, rows: rows, flat: flat,
-      rejections: rejections, skipped: skipped, rejectedKeys: rejectedKeys)
+      rejections: rejections, skipped: skipped, rejectedKeys: rejectedKeys, leftOut: leftOut, refusal: refusal)
   }
 
   // MARK: Flat rows
@@ -136,8 +143,9 @@ struct RecordConverter {
   private mutating func convert(_ record: Int, into flat: inout FlatRows) {
     let rows = flat.rows
     rows.beginRow()
+    let source = fields.source
     for target in fields.mapping.attributes {
-      let cell = fields.source.cell(record, target.column)
+      let cell = source.cell(record, target.column)
       if cell.kind == .missing {
         // An object keeps what it has where the record says nothing.
         needsObjects = true
@@ -145,18 +153,26 @@ struct RecordConverter {
       }
       do throws(ConversionCode) {
         try target.converter.convert(
-          cell, fields.source.bytes(of: cell), into: rows, target.slot, keepsNull: target.hasDefault)
+          cell, source.bytes(of: cell), into: rows, target.slot, keepsNull: target.hasDefault)
       } catch {
-        return reject(record, fields.rejection(record, cell, target.converter, error))
+        guard target.mayLackValue, error.isOfType else {
+          return reject(record, fields.rejection(record, cell, target.converter, error))
+        }
+        if !target.hasDefault { rows.setNull(target.slot) }
+        leavingOut.append(target.converter.attribute.name)
       }
     }
+    if !fields.mapping.refusedColumns.isEmpty, let failure = fields.newValue(record) { return reject(record, failure) }
     if !fields.mapping.references.isEmpty, let failure = setKeys(record, in: &flat) {
       return reject(record, failure)
     }
     fields.mapping.entity.validationRules.check(rowBegunIn: rows, into: &failures)
     if let first = failures.first {
       failures.removeAll(keepingCapacity: true)
-      guard mode.findsObjects else { return rejections.append(rejection(record, first)) }
+      guard mode.findsObjects else {
+        leavingOut.removeAll()
+        return rejections.append(rejection(record, first))
+      }
       // The object that it is about may have what the record lacks.
       needsObjects = true
     }
@@ -167,6 +183,7 @@ struct RecordConverter {
     }
     rows.endRow()
     flat.append(record: record)
+    countLeftOut()
   }
 
   /// Notes the keys of a record's references.
@@ -202,12 +219,19 @@ struct RecordConverter {
       case .success(.null) where target.hasDefault: break  // keeps it
       case .success(let value): values[target.slot] = value
       case .failure(let code):
+        if target.mayLackValue, code.isOfType {
+          if !target.hasDefault { values[target.slot] = .null }
+          leavingOut.append(target.converter.attribute.name)
+          break
+        }
         failure = failure ?? fields.rejection(record, cell, target.converter, code)
         isLost = filter?.reads(target.slot) ?? true
       }
       if isLost { break }
     }
-    if !isLost, !mapping.parts.isEmpty, let problem = fields.setParts(record, &values, filter, &isLost) {
+    if !isLost, !mapping.parts.isEmpty,
+      let problem = fields.setParts(record, &values, filter, &isLost, leavingOut: &leavingOut)
+    {
       failure = failure ?? problem
     }
     var keys: [Value] = []
@@ -226,8 +250,10 @@ struct RecordConverter {
     }
     if !isLost, let filter, try !filter.takes(values, keys: keys, of: mapping.references) {
       skipped += 1
+      leavingOut.removeAll()
       return nil
     }
+    if failure == nil, !mapping.refusedColumns.isEmpty { failure = fields.newValue(record) }
     var lists: [[Value]?] = []
     var nested: [ConvertedBatch.Nested] = []
     if failure == nil { failure = readLists(record, into: &lists) }
@@ -243,7 +269,16 @@ struct RecordConverter {
       reject(record, failure)
       return nil
     }
+    countLeftOut()
     return ConvertedBatch.Row(record: record, values: values, keys: keys, lists: lists, nested: nested)
+  }
+
+  /// The record that was read last has become a row.
+  @inline(__always)
+  private mutating func countLeftOut() {
+    if leavingOut.isEmpty { return }
+    for attribute in leavingOut { leftOut[attribute, default: 0] += 1 }
+    leavingOut.removeAll(keepingCapacity: true)
   }
 
   private func readLists(_ record: Int, into lists: inout [[Value]?]) -> Rejection? {
@@ -283,6 +318,10 @@ struct RecordConverter {
   }
 
   private mutating func reject(_ record: Int, _ rejection: Rejection) {
+    leavingOut.removeAll(keepingCapacity: true)
+    if freezesTypes, refusal == nil, ConversionCode(rawValue: rejection.code)?.isOfType == true {
+      refusal = .changedType(entity: mapping.entity.name, line: rejection.line, message: rejection.message)
+    }
     rejections.append(rejection)
     guard notesRejected else { return }
     if let (key, place) = fields.uniqueKey(record) {

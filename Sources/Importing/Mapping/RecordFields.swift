@@ -65,8 +65,10 @@ struct RecordFields {
   /// - Parameters:
   ///   - filter: the recipe's filter, if there is one.
   ///   - isLost: set when the filter reads what couldn't be set, so that it can't be asked any more.
+  ///   - leavingOut: gets the attributes whose values are left out because they don't fit.
   func setParts(
-    _ record: Int, _ values: inout ContiguousArray<Value>, _ filter: RecordFilter?, _ isLost: inout Bool
+    _ record: Int, _ values: inout ContiguousArray<Value>, _ filter: RecordFilter?, _ isLost: inout Bool,
+    leavingOut: inout [String]
   ) -> Rejection? {
     var failure: Rejection?
     for group in mapping.parts {
@@ -85,6 +87,10 @@ struct RecordFields {
         switch part.converter.value(whole.value(along: part.path[...]) ?? .null, of: part.attribute) {
         case .success(.null) where mapping.rules.hasDefault(part.attribute): break  // keeps it
         case .success(let value): values[part.attribute.slot] = value
+        case .failure(let problem)
+        where ConversionCode(rawValue: problem.code)?.isOfType == true && mapping.rules.mayLackValue(part.attribute):
+          if !mapping.rules.hasDefault(part.attribute) { values[part.attribute.slot] = .null }
+          leavingOut.append(part.attribute.name)
         case .failure(let problem):
           failure =
             failure
@@ -95,6 +101,29 @@ struct RecordFields {
       }
     }
     return failure
+  }
+
+  /// The rejection of a record that has a value in a column which the recipe refuses.
+  func newValue(_ record: Int) -> Rejection? {
+    for column in mapping.refusedColumns where hasValue(source.cell(record, column)) {
+      let name = mapping.shown([mapping.columns[column]])[0]
+      return source.rejection(
+        record, column: name, code: "new_column",
+        message: "\(SourceError.shown(name)): \(mapping.entity.name) has nothing for this column")
+    }
+    return nil
+  }
+
+  private func hasValue(_ cell: Cell) -> Bool {
+    switch cell.kind {
+    case .missing, .null, .empty: false
+    case .text:
+      cell.length > 0
+        && source.withBytes(of: cell) { bytes in
+          mapping.nullWords.map { !$0.contains(bytes) && !$0.contains(ValueConverter.trimmed(bytes)) } ?? true
+        }
+    default: true
+    }
   }
 
   // MARK: Relationships

@@ -20,12 +20,15 @@ package final class RecordMapping {
     let converter: ValueConverter
     /// Whether null means the value of a new object: the recipe's default or, where null isn't allowed, the model's.
     let hasDefault: Bool
+    /// Whether the recipe leaves out a value that doesn't fit.
+    let mayLackValue: Bool
 
-    init(column: Int, slot: Int, converter: ValueConverter, hasDefault: Bool) {
+    init(column: Int, slot: Int, converter: ValueConverter, hasDefault: Bool, mayLackValue: Bool) {
       self.column = column
       self.slot = slot
       self.converter = converter
       self.hasDefault = hasDefault
+      self.mayLackValue = mayLackValue
     }
   }
 
@@ -64,6 +67,13 @@ package final class RecordMapping {
   /// Columns that nothing takes and that the recipe doesn't name. The reader of a table says which columns have no name; a
   /// member without one is among these.
   package let ignored: [String]
+  /// Where those are, and which of them have values that reject their record.
+  let newColumns: [Int]
+  var refusedColumns: [Int] { rejectsNewColumns ? newColumns : [] }
+  /// Also where the model has evolved for the source, which leaves none.
+  private var rejectsNewColumns: Bool { options.schema.columns == .discardRow || options.schema.columns == .evolve }
+  /// Texts that are no values.
+  let nullWords: NullWords?
   /// The column with the reasons of earlier rejections, in a reject file that isn't tabular; nil in any other source.
   let reasonColumn: Int?
   /// What masks the records of batches; nil if nothing is to be masked.
@@ -113,7 +123,7 @@ package final class RecordMapping {
       attributes.append(
         AttributeColumn(
           column: column, slot: attribute.slot, converter: try rules.converter(for: attribute),
-          hasDefault: rules.hasDefault(attribute)))
+          hasDefault: rules.hasDefault(attribute), mayLackValue: rules.mayLackValue(attribute)))
       taken.insert(column)
     }
     try Self.check(options, of: entity)
@@ -151,14 +161,17 @@ package final class RecordMapping {
     identityCount = identities.count
     let others = rules.key.map { key in entity.uniquenessConstraints.filter { Set($0) != Set(key) } } ?? []
     constraints = identities + others.compactMap(found)
-    ignored = columns.enumerated().filter { column, name in
+    let new = columns.enumerated().filter { column, name in
       (mayNest || !name.isEmpty) && !taken.contains(column) && !options.ignoredColumns.contains(name)
         && !RejectReason.isAdded(name)
-    }.map(\.element)
+    }
+    ignored = new.map(\.element)
+    newColumns = new.map(\.offset)
+    nullWords = options.nulls.isEmpty ? nil : NullWords(options.nulls)
     reasonColumn = columns.firstIndex(of: RejectReason.member).flatMap { taken.contains($0) ? nil : $0 }
     masking = nil
     if let keys { masking = try RecordMasking(self, taken: taken, keys) }
-    if options.unknownColumns == .refuse, !ignored.isEmpty { throw unknownColumns }
+    if options.schema.columns == .freeze, !ignored.isEmpty { throw refusal }
   }
 
   /// The column of an attribute; nil if the recipe gives every object the same value.
@@ -219,9 +232,9 @@ package final class RecordMapping {
   /// What to add to a note about the ignored columns.
   var ignoredSpellings: String { MappingError.spellings(shown(ignored), of: freeColumns) }
 
-  private var unknownColumns: MappingError {
+  private var refusal: MappingError {
     let free = freeColumns
-    return .unknownColumns(
+    return .newColumns(
       entity: entity.name,
       columns: shown(ignored).map { .init(name: $0, nearest: NearestName.of($0, among: free)) })
   }

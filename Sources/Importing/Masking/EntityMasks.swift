@@ -94,6 +94,32 @@ struct EntityMasks: Sendable {
   }
 }
 
+extension EntityMasks {
+  /// Whether a value that becomes objects of an entity has, where an attribute takes it as it is, what a reject file has in
+  /// place of values that nothing took.
+  func hasCovered(_ value: NestedValue, of entity: EntityDescription) -> Bool {
+    switch value {
+    case .array(let elements): return elements.contains { hasCovered($0, of: entity) }
+    case .object:
+      guard concern(entity) else { return false }
+      let mapping = mappings[entity]
+      for attribute in mapping.attributes where mask(of: attribute.attribute, in: entity) == nil {
+        if attribute.paths.contains(where: { value.isCovered(at: $0) }) { return true }
+      }
+      for relationship in mapping.relationships {
+        let destination = relationship.relationship.destinationEntity
+        var found = false
+        for path in relationship.paths {
+          value.visit(path[...]) { found = found || hasCovered($0, of: destination) }
+        }
+        if found { return true }
+      }
+      return false
+    case .null, .yes, .no, .number, .text: return false
+    }
+  }
+}
+
 /// What is done with masked values: they are masked, or sealed for a reject file.
 enum MaskWork {
   case mask, seal
@@ -149,6 +175,23 @@ extension NestedValue {
     try member.change(at: path.dropFirst(), body)
     members[key] = member
     self = .object(members)
+  }
+
+  /// Calls `body` with the value at the end of a path of keys, if it is there; of an array, with those of each element.
+  func visit(_ path: ArraySlice<String>, _ body: (NestedValue) -> Void) {
+    guard let key = path.first else { return body(self) }
+    switch self {
+    case .array(let elements): for element in elements { element.visit(path, body) }
+    case .object(let members): members[key]?.visit(path.dropFirst(), body)
+    case .null, .yes, .no, .number, .text: break
+    }
+  }
+
+  /// Whether there is a redaction at the end of a path of keys.
+  func isCovered(at path: [String]) -> Bool {
+    var found = false
+    visit(path[...]) { if case .text(ValueMask.redaction) = $0 { found = true } }
+    return found
   }
 
   /// Redacts the members of an object that are on none of some paths: nothing takes them, so nothing is known about them.

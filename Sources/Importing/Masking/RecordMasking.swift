@@ -98,6 +98,29 @@ struct RecordMasking: Sendable {
     batch.cover = RejectCover(masking: self, form: form)
   }
 
+  /// Refuses the records of a retry that have, where a property takes the value as it is, what the reject file has in place of
+  /// values that nothing took: the value itself is only in the source.
+  func refuseCovered(_ batch: RecordBatch) {
+    let redaction = Array(ValueMask.redaction.utf8)
+    for record in 0..<batch.count where batch.problem(record) == nil {
+      if let column = clear.first(where: { batch.bytes(of: batch.cell(record, $0)).elementsEqual(redaction) })
+        ?? columns.first(where: { hasCovered(batch.cell(record, $0.column), of: batch, $0) })?.column
+      {
+        batch.setProblem(.maskedOtherwise(column: batch.columns[column]), of: record)
+      }
+    }
+  }
+
+  private func hasCovered(_ cell: Cell, of batch: RecordBatch, _ column: Column) -> Bool {
+    guard cell.kind == .nested else {
+      return column.mask == nil && batch.bytes(of: cell).elementsEqual(ValueMask.redaction.utf8)
+    }
+    guard let value = NestedValue(json: batch.bytes(of: cell)) else { return false }
+    if let entity = column.entity { return entities.hasCovered(value, of: entity) }
+    let masked = column.parts.map(\.path)
+    return column.paths.contains { !masked.contains($0) && value.isCovered(at: $0) }
+  }
+
   /// Whether a column isn't written as it was.
   func covers(_ column: Int) -> Bool { !clear.contains(column) }
 

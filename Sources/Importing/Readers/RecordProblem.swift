@@ -28,7 +28,7 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case notAnObject(found: String)
   /// The record is longer than the reader's limit, in bytes; only its beginning was kept.
   case recordTooLong(limit: Int)
-  /// The value of a column comes from a reject file, where it was masked by another key.
+  /// The value of a column comes from a reject file, where it was masked by another key, or covered since nothing took it.
   case maskedOtherwise(column: String)
   /// Incremental sources: the row has no cursor.
   case noCursor(column: String)
@@ -94,7 +94,7 @@ extension RecordProblem: CustomStringConvertible {
     case .recordTooLong(let limit):
       "the record is longer than the limit of \(limit) bytes; only its beginning was kept"
     case .maskedOtherwise(let column):
-      "the value of “\(column)” was masked with another credential than the one that there is now; take the record from its source"
+      "the value of “\(column)” is masked in the reject file otherwise than it is to be now; take the record from its source"
     case .noCursor(let column):
       "“\(column)”, the cursor, is null, so it can't be known when the row changes; give every row one"
     case .unusableCursor(let column):

@@ -17,7 +17,14 @@ package struct RejectExtract {
     }
   }
 
+  /// The time that it may take is over.
+  package struct Stopped: Error {}
+
   private let rejects: RejectedRecords
+  /// How the retry reads its source.
+  private let reading: ReaderOptions
+  private let shouldStop: () -> Bool
+  private let isDurable: Bool
   private let path: String
   private let expected: Int64
   /// The rejects to retry; nil: all that are open.
@@ -31,12 +38,19 @@ package struct RejectExtract {
 
   /// - Parameters:
   ///   - expected: how many records the job rejected.
+  ///   - reading: the options that the retry reads it with; nil: those that the rejects are read with.
+  ///   - isDurable: false for a source that nobody needs after a loss of power.
+  ///   - shouldStop: whether to give up, which is asked again and again.
   ///   - resolvers: the jobs that have resolved rejects in a range of numbers.
   package init(
     of rejects: RejectedRecords, at url: URL, expected: Int64, _ corrections: [Correction]?, scratch: URL,
+    reading: ReaderOptions? = nil, isDurable: Bool = true, shouldStop: @escaping () -> Bool = { false },
     isEntityFile: @escaping (String) -> Bool, resolvers: @escaping (ClosedRange<Int64>) throws -> [Int64: Int64]
   ) {
     self.rejects = rejects
+    self.reading = reading ?? rejects.options
+    self.isDurable = isDurable
+    self.shouldStop = shouldStop
     path = url.path
     self.expected = expected
     self.corrections = corrections.map { Dictionary($0.map { ($0.number, $0) }) { $1 } }
@@ -45,12 +59,13 @@ package struct RejectExtract {
     self.resolvers = resolvers
   }
 
-  /// Writes it, durably. Memory is that of a batch.
+  /// Writes it, and reads it again as the retry will: a record that met another's number would be resolved in its place. Memory
+  /// is that of a batch.
   /// - Parameters:
   ///   - target: the file that it makes.
   ///   - numbers: the file, or for a feed the folder, of their numbers.
   /// - Returns: how many records it has.
-  /// - Throws: ``RejectRetryError``, `ReaderError`, or ``MappingError/fileFailed(path:operation:reason:)``.
+  /// - Throws: ``RejectRetryError``, ``Stopped``, `ReaderError`, or ``MappingError/fileFailed(path:operation:reason:)``.
   @discardableResult
   package func write(to target: URL, numbers: URL) throws -> Int64 {
     for number in (corrections ?? [:]).keys where !(1...max(1, expected)).contains(number) || expected == 0 {
@@ -61,6 +76,7 @@ package struct RejectExtract {
     let files = try rejects.files()
     if let only = files.first, only.name == nil {
       taken = try extract(only.url, from: &number, to: target, numbers)
+      try check(target, named: target.lastPathComponent, numbers, count: taken)
     } else {
       try make(numbers)
       let archive = try TarWriter(target)
@@ -68,18 +84,22 @@ package struct RejectExtract {
         let part = scratch.appendingPathComponent("part")
         try remove(part)
         let folder = String(index + 1)
-        let count = try extract(file.url, from: &number, to: part, numbers.appendingPathComponent(folder))
+        let list = numbers.appendingPathComponent(folder)
+        let count = try extract(file.url, from: &number, to: part, list)
         taken += count
-        if count > 0 { try archive.add(part, as: folder + "/" + name(file.name ?? "")) }
+        if count == 0 { continue }
+        let name = name(file.name ?? "")
+        try check(part, named: name, list, count: count)
+        try archive.add(part, as: folder + "/" + name)
       }
-      try archive.finish()
-      try Self.synchronise(numbers)
+      try archive.finish(isDurable: isDurable)
+      try synchronise(numbers)
     }
     guard number == expected else {
       throw RejectRetryError.changed(path: path, found: number, expected: expected)
     }
     guard taken > 0 else { throw RejectRetryError.nothingToRead }
-    try Self.synchronise(numbers.deletingLastPathComponent())
+    try synchronise(numbers.deletingLastPathComponent())
     return taken
   }
 
@@ -92,36 +112,64 @@ package struct RejectExtract {
   // MARK: One file
 
   private func extract(_ file: URL, from number: inout Int64, to target: URL, _ numbers: URL) throws -> Int64 {
-    let reader = try RejectFileReader(file, rejects.options)
-    let output = try RejectFile(path: target.path, form: reader.writingForm, isMarked: isMarked, length: 0)
+    let reader = try RejectFileReader(file, rejects.options, findsCells: false)
+    let output = try RejectFile(
+      path: target.path, form: reader.writingForm, isMarked: isMarked, length: 0, isDurable: isDurable)
     let list = try FileSink(numbers)
     var taken: Int64 = 0
     while let entries = try reader.next(1_000) {
+      try checkTime()
       let known = try resolvers(number + 1...number + Int64(entries.count))
       for entry in entries {
         number += 1
-        guard let record = try self.record(number, entry, known[number], reader.writingForm, file.lastPathComponent)
-        else {
+        guard let record = try self.record(number, entry, known[number], reader, file.lastPathComponent) else {
           continue
         }
+        // What is written isn't broken, or not any more.
+        let code = entry.isWhole ? entry.reason.code : "corrected"
         output.append([
           Rejection(
-            record: 0, line: number, column: entry.reason.column, code: entry.reason.code,
-            message: entry.reason.message,
-            raw: record, isSelfContained: true)
+            record: 0, line: number, column: entry.reason.column, code: code, message: entry.reason.message,
+            raw: record,
+            isSelfContained: true)
         ])
         try list.write(RejectNumbers.bytes(of: number))
         taken += 1
       }
       try output.flush()
     }
-    try list.finish()
+    try list.finish(isDurable: isDurable)
     return taken
+  }
+
+  /// Compares the records of a file that was written, as the retry reads them, with their numbers.
+  private func check(_ file: URL, named name: String, _ numbers: URL, count: Int64) throws {
+    guard count > 0 else { return }
+    let reader = try RejectFileReader(file, reading, named: name, findsCells: false)
+    let list = try RejectNumbers(numbers)
+    var place: Int64 = 0
+    while let entries = try reader.next(1_000) {
+      try checkTime()
+      let wanted = try list.numbers(from: place, count: Int(min(Int64(entries.count), count - place)))
+      guard zip(entries, wanted).allSatisfy({ $0.isWhole && $0.reason.line == $1 }), wanted.count == entries.count
+      else {
+        let odd = zip(entries, wanted).first { !$0.isWhole || $0.reason.line != $1 }?.1
+        throw RejectRetryError.notApart(number: try odd ?? list.numbers(from: count - 1, count: 1)[0])
+      }
+      place += Int64(entries.count)
+    }
+    guard place == count else {
+      throw RejectRetryError.notApart(number: try list.numbers(from: place, count: 1)[0])
+    }
+  }
+
+  private func checkTime() throws(Stopped) {
+    if shouldStop() { throw Stopped() }
   }
 
   /// What is retried of a reject; nil if nothing is.
   private func record(
-    _ number: Int64, _ entry: RejectFileReader.Entry, _ resolver: Int64?, _ form: any RejectForm, _ name: String
+    _ number: Int64, _ entry: RejectFileReader.Entry, _ resolver: Int64?, _ reader: RejectFileReader, _ name: String
   ) throws -> [UInt8]? {
     guard let corrections else { return resolver == nil && entry.isWhole ? entry.record : nil }
     guard let wanted = corrections[number] else { return nil }
@@ -130,16 +178,18 @@ package struct RejectExtract {
       guard entry.isWhole else { throw RejectRetryError.needsCorrection(number: number) }
       return entry.record
     }
-    try check(corrected, number, form, name)
+    try checkTime()
+    try check(corrected, number, reader, name)
     return corrected
   }
 
   /// Refuses a text that isn't exactly one record of the format: it could take others along.
-  private func check(_ corrected: [UInt8], _ number: Int64, _ form: any RejectForm, _ name: String) throws {
+  private func check(_ corrected: [UInt8], _ number: Int64, _ rejects: RejectFileReader, _ name: String) throws {
     func refuse(_ reason: String) -> RejectRetryError { .notOneRecord(number: number, reason: reason) }
     let file = scratch.appendingPathComponent("check")
     try remove(file)
-    let output = try RejectFile(path: file.path, form: form, isMarked: isMarked, length: 0)
+    let output = try RejectFile(
+      path: file.path, form: rejects.writingForm, isMarked: isMarked, length: 0, isDurable: false)
     output.append([
       Rejection(record: 0, line: 1, column: "", code: "", message: "", raw: corrected, isSelfContained: true)
     ])
@@ -147,9 +197,12 @@ package struct RejectExtract {
     let source = try ImportSource(file)
     let batch = RecordBatch()
     var count = 0
+    var options = reading
+    // Alone in its file, an element of any name would be a record.
+    if let path = rejects.recordPath { options.record = path }
     do {
       let reader = try openSource(
-        fileDescriptor: source.descriptor, name: name, options: rejects.options, from: nil
+        fileDescriptor: source.descriptor, name: name, options: options, from: nil
       ).reader
       while try reader.read(into: batch, limit: 10) {
         for record in 0..<batch.count {
@@ -180,7 +233,8 @@ package struct RejectExtract {
     guard unlink(file.path) == 0 || errno == ENOENT else { throw MappingError.file(file.path, "remove", code: errno) }
   }
 
-  private static func synchronise(_ folder: URL) throws {
+  private func synchronise(_ folder: URL) throws {
+    guard isDurable else { return }
     let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw MappingError.file(folder.path, "open", code: errno) }
     defer { close(descriptor) }
@@ -208,10 +262,10 @@ final class FileSink {
     if buffer.count >= Self.block { try flush() }
   }
 
-  /// Writes what is left, durably.
-  func finish() throws {
+  /// Writes what is left, durably unless nobody needs it after a loss of power.
+  func finish(isDurable: Bool = true) throws {
     try flush()
-    guard fsync(descriptor) == 0 else { throw MappingError.file(path, "sync", code: errno) }
+    guard !isDurable || fsync(descriptor) == 0 else { throw MappingError.file(path, "sync", code: errno) }
   }
 
   private func flush() throws {
@@ -260,10 +314,10 @@ final class TarWriter {
     try pad(size)
   }
 
-  /// Ends the archive, durably.
-  func finish() throws {
+  /// Ends the archive, durably unless nobody needs it after a loss of power.
+  func finish(isDurable: Bool = true) throws {
     try sink.write([UInt8](repeating: 0, count: 2 * Self.block))
-    try sink.finish()
+    try sink.finish(isDurable: isDurable)
   }
 
   private func pad(_ size: Int64) throws {

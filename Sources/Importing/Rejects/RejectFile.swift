@@ -14,6 +14,7 @@ final class RejectFile {
   private let form: any RejectForm
   /// Whether it begins with a byte order mark, which marks it as UTF-8 whatever the source's options say.
   private let isMarked: Bool
+  private let isDurable: Bool
   private var descriptor: Int32 = -1
   private var buffer: [UInt8] = []
   /// The bytes written so far, without the closing.
@@ -25,8 +26,10 @@ final class RejectFile {
   ///   - form: how a record is written.
   ///   - isMarked: whether the file is to begin with a byte order mark.
   ///   - length: the valid part of the file; the rest is from a run that was killed.
-  init(path: String, form: any RejectForm, isMarked: Bool, length: Int64) throws {
+  ///   - isDurable: false for a file that nobody needs after a loss of power.
+  init(path: String, form: any RejectForm, isMarked: Bool, length: Int64, isDurable: Bool = true) throws {
     self.path = path
+    self.isDurable = isDurable
     self.length = length
     self.form = form
     self.isMarked = isMarked
@@ -66,15 +69,15 @@ final class RejectFile {
     guard !buffer.isEmpty else {
       if !isClosed, length > 0 {
         try writeClosing()
-        guard fdatasync(descriptor) == 0 else { throw failure("sync") }
+        try sync()
       }
       return
     }
     if descriptor < 0 { try open() }
     let closing = form.closing
     try write(buffer + closing, at: length)
-    guard fdatasync(descriptor) == 0 else { throw failure("sync") }
-    if length == 0 { try syncDirectory() }
+    try sync()
+    if length == 0, isDurable { try syncDirectory() }
     length += Int64(buffer.count)
     isClosed = true
     buffer.removeAll(keepingCapacity: true)
@@ -88,6 +91,30 @@ final class RejectFile {
     guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
     self.length = length
     isClosed = false
+  }
+
+  /// Removes the records written past `length`, for good: nothing goes on with the file, unless it begins again.
+  func cut(to length: Int64) throws {
+    buffer.removeAll()
+    guard descriptor >= 0, length <= self.length else { return }
+    // Also what couldn't be written as a whole.
+    guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
+    self.length = length
+    isClosed = false
+    try flush()
+    try removeIfEmpty()
+  }
+
+  /// Removes a file that has no record.
+  func removeIfEmpty() throws {
+    guard length == 0, descriptor >= 0 else { return }
+    close(descriptor)
+    descriptor = -1
+    guard unlink(path) == 0 || errno == ENOENT else { throw failure("remove") }
+  }
+
+  private func sync() throws {
+    guard !isDurable || fdatasync(descriptor) == 0 else { throw failure("sync") }
   }
 
   private func writeClosing() throws {

@@ -73,7 +73,16 @@ package struct RejectSummary: Codable, Sendable, Hashable {
     var summary = RejectSummary()
     let window = try SourceWindow(descriptor: source.descriptor, blockSize: 64 << 10)
     _ = try window.fill(until: SourceSample.size)
-    if MarkedRejects.isForm(of: window) {
+    if MarkedRejects.isXML(window), MarkedRejects.isForm(of: window) {
+      // What looks like a reason may be a part of a record. Only the reader knows.
+      let reader = try RejectFileReader(file, options.ofRejects, findsCells: false)
+      while let entries = try reader.next(1_000) {
+        for entry in entries {
+          let line = entry.record.prefix { $0 != CSVDialect.lineFeed }
+          line.withUnsafeBytes { summary.add(entry.reason, $0, examples) }
+        }
+      }
+    } else if MarkedRejects.isForm(of: window) {
       try MarkedRejects.forEach(in: window) { summary.add($0, $1, examples) }
     } else {
       let opened = try openSource(
@@ -157,8 +166,11 @@ package struct RejectSummary: Codable, Sendable, Hashable {
         let cells = columns.map { batch.string(batch.cell(record, $0)) }
         return Reason(line: Int64(cells[0]) ?? 0, column: cells[1], code: cells[2], message: cells[3])
       }
-      guard let member, batch.cell(record, member).kind == .nested else { return nil }
-      return RejectSummary.reason(batch.string(batch.cell(record, member)))
+      guard let member else { return nil }
+      let cell = batch.cell(record, member)
+      if cell.kind == .missing { return nil }
+      if let json = batch.withRawBytes(of: record, { JSONRejects.reason(in: $0) }) { return RejectSummary.reason(json) }
+      return cell.kind == .nested ? RejectSummary.reason(batch.string(cell)) : nil
     }
   }
 
@@ -187,7 +199,8 @@ package struct RejectSummary: Codable, Sendable, Hashable {
   }
 }
 
-/// Reads reject files in which a reason is a line of its own before the record: of XML and of fixed-width sources.
+/// What is common to reject files in which a reason is a line of its own before the record: of XML and of fixed-width
+/// sources.
 enum MarkedRejects {
   /// The bytes of a line that are examined.
   private static let maximumLine = 128 << 10
@@ -200,11 +213,16 @@ enum MarkedRejects {
       && !start.prefix(1_024).contains(Array("<plist".utf8))
   }
 
-  /// Calls `body` with each reason and the line after it.
+  /// Whether it is one of XML, or a property list.
+  static func isXML(_ window: SourceWindow) -> Bool {
+    window.bytes.drop { JSONToken.isSpace($0) || [0xEF, 0xBB, 0xBF].contains($0) }.starts(with: "<?xml".utf8)
+  }
+
+  /// Calls `body` with each reason and the line after it, in a file of fixed width.
   static func forEach(
     in window: SourceWindow, _ body: (RejectSummary.Reason, UnsafeRawBufferPointer) -> Void
   ) throws(ReaderError) {
-    let marks = [RejectReason.instruction, RejectReason.fixedWidthMark + " "].map { Array($0.utf8) }
+    let mark = Array((RejectReason.fixedWidthMark + " ").utf8)
     var waiting: RejectSummary.Reason?
     while try eachLine(
       in: window,
@@ -212,7 +230,7 @@ enum MarkedRejects {
         if let reason = waiting {
           body(reason, UnsafeRawBufferPointer(line))
           waiting = nil
-        } else if marks.contains(where: { line.starts(with: $0) }) {
+        } else if line.starts(with: mark) {
           waiting = reason(in: String(decoding: line, as: UTF8.self))
         }
       })

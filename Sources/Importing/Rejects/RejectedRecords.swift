@@ -34,6 +34,8 @@ package enum RejectRetryError: Error, Sendable, Equatable, CustomStringConvertib
   case resolved(number: Int64, by: Int64)
   /// What is to take a reject's place isn't one record.
   case notOneRecord(number: Int64, reason: String)
+  /// Among the others that are retried, it isn't read as a record of its own.
+  case notApart(number: Int64)
   /// Only text was kept of it.
   case needsCorrection(number: Int64)
   /// None of the rejects that are open can be read as it is.
@@ -47,6 +49,8 @@ package enum RejectRetryError: Error, Sendable, Equatable, CustomStringConvertib
     case .noSuchReject(let number, let count): "there is no reject \(number): the job rejected \(count)"
     case .resolved(let number, let job): "reject \(number) was resolved by job \(job)"
     case .notOneRecord(let number, let reason): "what is to replace reject \(number) isn't one record: \(reason)"
+    case .notApart(let number):
+      "reject \(number) isn't read as one record among the others that would be retried; leave it out, or correct it"
     case .needsCorrection(let number):
       "reject \(number) can't be read as it is: the source's text broke the rules of its format. Correct it"
     case .nothingToRead:
@@ -100,13 +104,14 @@ package struct RejectedRecords {
     var number: Int64 = 0
     for (name, url) in try files() {
       let file = try RejectFileReader(url, options)
+      number += try file.skip(max(0, after - number))
       while let entries = try file.next(Self.batch) {
         var records: [RejectedRecord] = []
         for entry in entries {
           number += 1
-          if number > after { records.append(record(entry, number, name, file)) }
+          records.append(record(entry, number, name, file))
         }
-        if !records.isEmpty, try !body(records) { return number }
+        if try !body(records) { return number }
       }
     }
     return number
@@ -127,6 +132,17 @@ package struct RejectedRecords {
   package func columns() throws -> [String] {
     guard let file = try files().first, try files().count == 1 else { return [] }
     return try RejectFileReader(file.url, options).ownColumns
+  }
+
+  /// Cuts off records that no commit counts, if the file has some.
+  /// - Parameter options: those that the source was read with.
+  package static func cut(_ url: URL, to length: Int64, _ options: ReaderOptions) throws {
+    guard let size = ImportSource.length(of: url), size > length else { return }
+    let options = options.ofRejects
+    // What it ends with may be all that is after its records, and is written again then.
+    var form: any RejectForm = JSONLineRejects()
+    if length > 0 { form = try RejectFileReader(url, options).writingForm }
+    try RejectFile(path: url.path, form: form, isMarked: options.mayReadUTF8AsAnother, length: length).removeIfEmpty()
   }
 
   private func record(
@@ -181,15 +197,22 @@ final class RejectFileReader {
   /// nil where reasons are in the records.
   private let marks: RejectMarks?
   private let batch = RecordBatch()
+  private let findsCells: Bool
   /// The next record of the batch.
   private var place = 0
   private var hasEnded = false
+  /// Entries are returned together up to about this size.
+  private static let mostBytes = 4 << 20
 
-  init(_ url: URL, _ options: ReaderOptions) throws {
+  /// - Parameters:
+  ///   - name: the file's name, which may tell the format; nil: that of `url`.
+  ///   - findsCells: whether entries say where their cells are.
+  init(_ url: URL, _ options: ReaderOptions, named name: String? = nil, findsCells: Bool = true) throws {
     self.url = url
+    self.findsCells = findsCells
     source = try ImportSource(url)
     reader = try openSource(
-      fileDescriptor: source.descriptor, name: url.lastPathComponent, options: options, from: nil
+      fileDescriptor: source.descriptor, name: name ?? url.lastPathComponent, options: options, from: nil
     ).reader
     form = reader.rejectForm
     marks = try RejectMarks(source.descriptor)
@@ -204,11 +227,41 @@ final class RejectFileReader {
   /// The columns of the source.
   var ownColumns: [String] { form is TabularRejects ? reader.columns.filter { !RejectReason.isAdded($0) } : [] }
 
-  /// At most `limit` entries; nil after the last.
+  /// The name or path of the records in an XML file, by which others aren't taken for records; nil elsewhere.
+  var recordPath: String? {
+    guard let form = form as? XMLRejects, !form.record.isEmpty else { return nil }
+    return form.record
+  }
+
+  /// At most `limit` entries, and no more after some megabytes of records; nil after the last.
   func next(_ limit: Int) throws -> [Entry]? {
     var entries: [Entry] = []
-    while entries.count < limit, let entry = try nextEntry() { entries.append(entry) }
+    var bytes = 0
+    while entries.count < limit, bytes < Self.mostBytes, let entry = try nextEntry() {
+      bytes += entry.record.count
+      entries.append(entry)
+    }
     return entries.isEmpty ? nil : entries
+  }
+
+  /// Passes over entries without copying them.
+  /// - Returns: how many there were.
+  func skip(_ count: Int64) throws -> Int64 {
+    var skipped: Int64 = 0
+    while skipped < count {
+      if let marks {
+        guard let mark = try marks.next() else { break }
+        if try takes(mark) {
+          try marks.skip(to: batch.byteOffset(place) + batch.byteLength(place))
+          place += 1
+        }
+      } else {
+        guard try fill() else { break }
+        place += 1
+      }
+      skipped += 1
+    }
+    return skipped
   }
 
   private func nextEntry() throws -> Entry? {
@@ -242,22 +295,24 @@ final class RejectFileReader {
   }
 
   private func next(_ marks: RejectMarks) throws -> Entry? {
-    guard let mark = try marks.take() else {
+    guard let mark = try marks.next() else {
       guard try !fill() else {
         throw MappingError.fileFailed(
           path: url.path, operation: "read the rejects in", reason: "line \(batch.line(place)) has no reason")
       }
       return nil
     }
-    guard try fill(), batch.byteOffset(place) >= mark.offset,
-      try marks.next.map({ batch.byteOffset(place) < $0.offset }) ?? true
-    else { return Entry(reason: mark.reason, record: mark.text, isWhole: false) }
+    guard try takes(mark) else { return Entry(reason: mark.reason, record: mark.text, isWhole: false) }
     // What looks like a reason inside the record is a part of it.
-    let end = batch.byteOffset(place) + batch.byteLength(place)
-    while let next = try marks.next, next.offset < end { _ = try marks.take() }
+    try marks.skip(to: batch.byteOffset(place) + batch.byteLength(place))
     let raw = batch.rawBytes(place)
     defer { place += 1 }
     return Entry(reason: mark.reason, record: raw, isWhole: true, cells: cells(raw, raw))
+  }
+
+  /// Whether the next record is that of the mark: it begins in the line after it.
+  private func takes(_ mark: RejectMarks.Mark) throws -> Bool {
+    try fill() && batch.byteOffset(place) >= mark.offset && batch.byteOffset(place) < mark.end
   }
 
   /// Whether there is a next record in the batch, after reading more.
@@ -280,6 +335,7 @@ final class RejectFileReader {
   /// Where the cells of the record are in what it was in the source, which is the end of what it is in the reject file.
   private func cells(_ own: [UInt8], _ raw: [UInt8]) -> [String: Range<Int>] {
     var cells: [String: Range<Int>] = [:]
+    guard findsCells else { return cells }
     let shift = own.count - raw.count
     let bounds = batch.entry(place)
     for (column, name) in batch.columns.enumerated() where !RejectReason.isAdded(name) {
@@ -305,15 +361,16 @@ final class RejectFileReader {
 
 extension JSONRejects {
   /// Where the value of a top-level member of an object is; nil if that isn't one, or has no such member.
-  static func valueRange(of name: String, in record: [UInt8]) -> Range<Int>? {
+  /// - Parameter start: where the object begins.
+  static func valueRange(of name: String, in record: [UInt8], from start: Int = 0) -> Range<Int>? {
     var key: [UInt8] = []
     JSONString.quote(name.utf8, to: &key)
     return record.withUnsafeBufferPointer { bytes in
-      guard let base = bytes.baseAddress, bytes.first == UInt8(ascii: "{"),
+      guard let base = bytes.baseAddress, start < bytes.count, bytes[start] == UInt8(ascii: "{"),
         TextValidator.validate(from: base, to: base + bytes.count) == nil
       else { return nil }
       let end = base + bytes.count
-      var place = JSONToken.skipSpace(base + 1, end)
+      var place = JSONToken.skipSpace(base + start + 1, end)
       while place < end, case .end(let value) = JSONToken.key(place, end, passesSurrogates: false) {
         var walker = JSONWalker(depth: 0)
         guard case .end(let after) = walker.walk(from: value, to: end, final: true) else { return nil }
@@ -337,12 +394,12 @@ final class RejectMarks {
     var offset: Int64
     /// The beginning of the line after it, without what keeps it from being a record.
     var text: [UInt8]
+    /// Where that line ends.
+    var end: Int64
   }
 
   private let window: SourceWindow
   private let isXML: Bool
-  private var ahead: Mark?
-  private var isAhead = false
 
   /// nil if it is another kind of reject file.
   init?(_ descriptor: Int32) throws(ReaderError) {
@@ -350,27 +407,19 @@ final class RejectMarks {
     _ = try window.fill(until: SourceSample.size)
     guard MarkedRejects.isForm(of: window) else { return nil }
     window.skipByteOrderMark()
-    isXML = window.bytes.drop { JSONToken.isSpace($0) }.starts(with: "<?xml".utf8)
+    isXML = MarkedRejects.isXML(window)
   }
 
-  /// The next one, which stays the next one.
-  var next: Mark? {
-    get throws {
-      if !isAhead {
-        ahead = try read()
-        isAhead = true
-      }
-      return ahead
+  /// Passes over what is before a place: the rest of a record that has more lines than one.
+  func skip(to offset: Int64) throws(ReaderError) {
+    while window.offset < offset {
+      if window.unread == 0, try !window.fill() { return }
+      window.consume(Int(min(Int64(window.unread), offset - window.offset)))
     }
   }
 
-  /// Takes the next one.
-  func take() throws -> Mark? {
-    defer { isAhead = false }
-    return try next
-  }
-
-  private func read() throws(ReaderError) -> Mark? {
+  /// The next one, with the line after it.
+  func next() throws(ReaderError) -> Mark? {
     let beginning = Array((isXML ? RejectReason.instruction : RejectReason.fixedWidthMark + " ").utf8)
     var found: RejectSummary.Reason?
     while true {
@@ -384,7 +433,7 @@ final class RejectMarks {
       var text: [UInt8] = []
       // The line after a reason is its record, whatever it looks like.
       _ = try MarkedRejects.eachLine(in: window) { text = Array($0) }
-      return Mark(reason: reason, offset: offset, text: plain(text))
+      return Mark(reason: reason, offset: offset, text: plain(text), end: window.offset)
     }
   }
 

@@ -79,6 +79,7 @@ final class BatchCommit {
     next.counts.unchanged += tally.unchanged
     next.counts.deleted += tally.deleted
     next.counts.skipped += batch.skipped
+    if !batch.leftOut.isEmpty { next.counts.leftOut.merge(batch.leftOut, uniquingKeysWith: +) }
     next.counts.rejected += Int64(rejections.count)
     if next.unidentified == 0 { next.unidentifiedLine = tally.unidentifiedLine }
     next.unidentified += tally.unidentified
@@ -94,6 +95,15 @@ final class BatchCommit {
     if firstRejection.isEmpty, let first = rejections.first {
       firstRejection = "line \(first.line): \(first.message)"
     }
+  }
+
+  /// Removes what a save that failed has left in the reject file, of an import that ends so. The store says how much that is:
+  /// the save may have failed after its commit.
+  func dropUnsavedRejects() throws {
+    context.reset()
+    let saved = try ImportCheckpoint.read(job, in: context)
+    context.reset()
+    try rejects.cut(to: saved?.rejectsLength ?? 0)
   }
 
   /// Runs steps that save the checkpoint themselves, and takes over what they last saved, also when a later one fails.

@@ -26,6 +26,7 @@ final class BatchPipeline: @unchecked Sendable {
   private var mapping: RecordMapping
   private let codes = KeyCodes()
   private let hash: RowFingerprint?
+  private let isRetry: Bool
   private let state = Mutex(State())
   private let filled = DispatchSemaphore(value: 0)
   // Created at zero and signalled three times: Dispatch traps when a semaphore is released below its initial value.
@@ -34,12 +35,15 @@ final class BatchPipeline: @unchecked Sendable {
 
   /// - Parameters:
   ///   - hash: hashes the rows, where it is recorded where they come from.
+  ///   - isRetry: whether the records are rejects, of which values may be covered.
   ///   - interruption: ends the conversion within a record.
   init(
     reader: any RecordReader, mapping: RecordMapping, mode: ImportMode, batchSize: Int,
-    coordinator: PersistentStoreCoordinator, hash: RowFingerprint? = nil, interruption: Interruption = Interruption()
+    coordinator: PersistentStoreCoordinator, hash: RowFingerprint? = nil, isRetry: Bool = false,
+    interruption: Interruption = Interruption()
   ) {
     self.hash = hash
+    self.isRetry = isRetry
     self.interruption = interruption
     self.mode = mode
     self.coordinator = coordinator
@@ -98,9 +102,14 @@ final class BatchPipeline: @unchecked Sendable {
           mapping = try mapping.extended(to: batch.columns)
           codes.reset()
         }
-        if let masking = mapping.masking { try masking.mask(batch, reader.rejectForm) }
+        if let masking = mapping.masking {
+          if isRetry { masking.refuseCovered(batch) }
+          try masking.mask(batch, reader.rejectForm)
+        }
         var converter = RecordConverter(batch, mapping, mode, bytesRead: reader.bytesRead, codes, hash: hash)
-        deliver(.success(try interruption.limit { try converter.convert(for: coordinator) }))
+        let converted = try interruption.limit { try converter.convert(for: coordinator) }
+        if let refusal = converted.refusal { throw refusal }
+        deliver(.success(converted))
       } catch {
         deliver(.failure(error))
         break

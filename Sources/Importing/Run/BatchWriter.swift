@@ -97,6 +97,9 @@ final class BatchWriter {
     }
   }
 
+  /// See ``BatchCommit/dropUnsavedRejects()``.
+  func dropUnsavedRejects() throws { try commit.dropUnsavedRejects() }
+
   // MARK: The end
 
   /// Ends the import: applies or rejects deferred records, sets references to records that came later in the file, deletes
@@ -172,7 +175,7 @@ final class BatchWriter {
     guard try target.backlog.mayHaveRecords() else { return true }
     var options = target.options
     // The recipe's demands on columns were checked when the records were read. One record alone may not meet them.
-    options.unknownColumns = .ignore
+    options.schema.columns = .discardValue
     for phase in [RowApplier.Phase.settling, .rejecting] {
       while true {
         guard let progressed = try applyDeferred(phase, options, shouldStop, afterSave) else { return false }

@@ -24,6 +24,10 @@ package struct Importer {
   let protected: ProtectedObjects
 
   package init(coordinator: PersistentStoreCoordinator, request: ImportRequest, largeLoad: Int64 = 100_000) {
+    var request = request
+    if request.options.isDryRun {
+      request.options.mapping.schema = request.options.mapping.schema.withoutEvolution
+    }
     self.init(coordinator, request, largeLoad, part: nil, ProtectedObjects())
   }
 

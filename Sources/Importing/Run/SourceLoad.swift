@@ -82,7 +82,16 @@ final class SourceLoad {
 
   /// Reads, converts and writes batch after batch. Postponed indexes are rebuilt however it ends.
   func run(_ control: ImportControl) throws -> ImportEnd {
-    try indexes.rebuilt { try loadBatches(control) }
+    do {
+      return try indexes.rebuilt { try loadBatches(control) }
+    } catch {
+      do {
+        try writer.dropUnsavedRejects()
+      } catch {
+        // The failure before counts. Another run cuts them off, and so does the job's end.
+      }
+      throw error
+    }
   }
 
   private func loadBatches(_ control: ImportControl) throws -> ImportEnd {
@@ -90,7 +99,7 @@ final class SourceLoad {
     let pipeline = BatchPipeline(
       reader: opened.reader, mapping: mapping, mode: mode, batchSize: request.options.batchSize,
       coordinator: coordinator, hash: lineage.flatMap { $0.contains(entity) ? $0.hash(of: entity) : nil },
-      interruption: request.makeInterruption())
+      isRetry: request.retry != nil, interruption: request.makeInterruption())
     defer { pipeline.stop() }
     control.report(first)
     // An earlier run may have been killed just before it failed for this.
@@ -182,10 +191,15 @@ final class SourceLoad {
 
   private var mappingNotes: [String] {
     var notes: [String] = []
-    if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {
+    let term = request.options.mapping.schema.columns
+    // Where the model evolves, columns without values are left.
+    if term == .discardValue || term == .evolve, !mapping.ignored.isEmpty {
       notes.append(
         "ignored column(s) that \(entity.name) doesn't have: \(MappingError.list(mapping.shown(mapping.ignored)))"
           + mapping.ignoredSpellings)
+    }
+    for (attribute, count) in writer.checkpoint.counts.leftOut.sorted(by: { $0.key < $1.key }) {
+      notes.append("left out \(count) value(s) that don't fit \(attribute), as the recipe's schema says")
     }
     if !mapping.mayNest, !mapping.absent.isEmpty {
       notes.append("the file has no column(s) \(mapping.absent.joined(separator: ", ")), which the recipe names")

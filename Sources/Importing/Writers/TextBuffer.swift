@@ -3,9 +3,10 @@ import ManagedObjects
 
 /// An output buffer whose memory is reused. Belongs to one thread at a time.
 final class TextBuffer {
-  private(set) var start: UnsafeMutablePointer<UInt8>
-  private(set) var count = 0
-  private var capacity: Int
+  // Written for every byte of a text. Nothing has a reference to one of them while another writes it.
+  @exclusivity(unchecked) private(set) var start: UnsafeMutablePointer<UInt8>
+  @exclusivity(unchecked) private(set) var count = 0
+  @exclusivity(unchecked) private var capacity: Int
 
   init(capacity: Int = 1 << 18) {
     self.capacity = capacity

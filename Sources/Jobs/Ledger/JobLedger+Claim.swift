@@ -14,7 +14,7 @@ struct ClaimScope {
   var use: StoreUse
   /// How many available jobs of a lane have begun ahead of their claim, or may before this one is made.
   var ahead: @Sendable (String) -> Int = { _ in 0 }
-  let access: @Sendable (String) -> StoreAccess
+  let access: @Sendable (JobRecord) -> StoreAccess
 }
 
 extension JobLedger {
@@ -72,13 +72,13 @@ extension LedgerTurn {
     guard scope.use.closed.isEmpty else { return }
     for job in offered.prefix(limit) {
       // One that is to have its store alone lets none pass, and is known by its number.
-      guard scope.access(job.kind) != .exclusive, try claim(job, &scope) else { return }
+      guard scope.access(job) != .exclusive, try claim(job, &scope) else { return }
     }
   }
 
   private func claim(_ job: JobRecord, _ scope: inout ClaimScope) throws -> Bool {
     let holder = StoreUse.Holder(id: job.objectID.number, kind: job.kind, lane: job.lane)
-    guard scope.use.enter(holder, store: job.store, access: scope.access(job.kind)) else { return false }
+    guard scope.use.enter(holder, store: job.store, access: scope.access(job)) else { return false }
     try claim(job)
     return true
   }

@@ -25,28 +25,75 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     try options.check(against: entity)
   }
 
+  /// Its store is its own if the model may change for the file.
+  package override class func access(for options: String) -> StoreAccess {
+    guard options.utf8.firstRange(of: "\"evolve\"".utf8) != nil else { return access }
+    do {
+      let read = try JSONDecoder().decode(ImportOptions.self, from: Data(options.utf8))
+      return read.mapping.schema.evolves && !read.isDryRun ? .exclusive : access
+    } catch {
+      // The job fails with that.
+      return access
+    }
+  }
+
   package override func perform() throws -> JobOutcome {
-    let context = try context()
     let options = try job.decodeOptions(as: ImportOptions.self)
     var extract: Extract?
     if let from = options.from {
       extract = try Extract(existing: extractFile)
-      if extract == nil, try !hasImported(in: context) {
-        extract = try read(from, in: context)
+      if extract == nil, try !hasImported() {
+        extract = try read(from)
         if extract == nil { return isCancelled ? .cancelled(job.progress) : .interrupted(job.progress) }
       }
     }
     let request = try importRequest(options, extract)
+    if options.mapping.schema.evolves, !options.isDryRun, options.from == nil || extract != nil,
+      let stopped = try evolve(for: request)
+    {
+      return stopped
+    }
+    let context = try context()
     let coordinator = context.persistentStoreCoordinator
     let end = try end(of: Importer(coordinator: coordinator, request: request), in: context)
     let last = JobProgress(end.progress, rejects: request.rejects.lastPathComponent)
     if !end.isFinished { return isCancelled ? .cancelled(last) : .interrupted(last) }
     var notes = end.notes
     if let extract { notes.insert(extract.window.note, at: 0) }
+    if options.mapping.schema.evolves, let changes = try evolved() { notes.append("the model has evolved: \(changes)") }
     if options.from == nil, masks(request, in: coordinator.model) {
       notes.append("its file is removed, since values of it are masked")
     }
     return .completed(last, note: notes.isEmpty ? nil : notes.joined(separator: "; "))
+  }
+
+  /// Has the model take the file, which is read for it to its end. Killed at any time, it is done again: then the store has
+  /// been opened with the new version, or the version is made again.
+  /// - Returns: how the job ended, if it was to stop.
+  private func evolve(for request: ImportRequest) throws -> JobOutcome? {
+    let (name, coordinator) = try namedStore()
+    let contract = request.options.mapping.schema
+    let difference = try SchemaScan(request, into: coordinator.model).run { isCancelled || isDraining }
+    guard difference.isWhole else { return isCancelled ? .cancelled(job.progress) : .interrupted(job.progress) }
+    guard let evolution = try SchemaEvolution(of: coordinator.model, for: difference, contract) else { return nil }
+    guard !masks(request, in: coordinator.model) || (contract.columns != .evolve && contract.entities != .evolve) else {
+      throw MappingError.cannotEvolve(reason: "values are masked, and what is new would be stored in clear")
+    }
+    guard let evolve = try upkeep(of: name).evolve else {
+      throw MappingError.cannotEvolve(reason: "the configuration of store \(name) doesn't say evolves: true")
+    }
+    let origin = ModelOrigin(job: checkpointName, number: job.id, source: job.source ?? "")
+    let outcome = try watched { watch in
+      try evolve(evolution, origin, watch)
+      return .completed(job.progress)
+    }
+    if case .completed = outcome { return nil }
+    return outcome
+  }
+
+  /// What this job has made of the model.
+  private func evolved() throws -> String? {
+    try upkeep(of: namedStore().name).evolved?(checkpointName)
   }
 
   private func masks(_ request: ImportRequest, in model: ManagedObjectModel) -> Bool {
@@ -76,19 +123,18 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
   private var extractFile: URL { ExtractFile.of(job.id, in: environment.extractsDirectory) }
 
   /// Whether an earlier attempt has saved the end of the import: then its rows, which may be gone, aren't read again.
-  private func hasImported(in context: ManagedObjectContext) throws -> Bool {
-    defer { context.reset() }
-    return try ImportCheckpoint.read(checkpointName, in: context)?.isFinished == true
+  private func hasImported() throws -> Bool {
+    try ImportCheckpoint.read(checkpointName, in: try context())?.isFinished == true
   }
 
   /// Reads the source from the recipe's cursor on; nil if it is to stop.
-  private func read(_ source: IncrementalSource, in context: ManagedObjectContext) throws -> Extract? {
+  private func read(_ source: IncrementalSource) throws -> Extract? {
     guard let recipe = job.recipe else {
       throw JobFailure(code: "no_recipe", message: "only a recipe reads a database", isRetryable: false)
     }
     try ExtractFile.makeFolder(environment.extractsDirectory)
     var extraction = try Extraction(
-      source, of: recipe, since: try RecipeCursor.read(recipe, in: context), to: extractFile)
+      source, of: recipe, since: try RecipeCursor.read(recipe, in: try context()), to: extractFile)
     extraction.pause = environment.exportPause?()
     extraction.openPostgres = environment.openPostgres
     extraction.credentials = environment.credentials
@@ -106,7 +152,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     var request = ImportRequest(
       job: checkpointName,
       source: extractFile, name: from.name, entity: entity, options: options,
-      rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
+      rejects: environment.rejectsDirectory.appendingPathComponent(Self.rejectsName(of: job, options.reader)))
     request.cursor = job.recipe.flatMap { recipe in extract.flatMap { CursorMove(recipe, $0.window, job: job.id) } }
     return complete(request)
   }
@@ -128,7 +174,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       job: checkpointName,
       source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
       entity: entity, options: options,
-      rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
+      rejects: environment.rejectsDirectory.appendingPathComponent(Self.rejectsName(of: job, options.reader)))
     request.isMoved = true
     if let rejected = job.origin?.retriedJob {
       request.retry = RejectRetry(
@@ -141,7 +187,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
 
   /// Rejects are in a file named after the job, so that it is read as the source was when it is dropped again; of a feed in
   /// a folder of such files.
-  private func rejectsName(_ options: ReaderOptions) -> String {
+  static func rejectsName(of job: Job, _ options: ReaderOptions) -> String {
     let name = String(job.id)
     if job.entity == ImportRequest.feed { return RejectFileName.folderName(job: name) }
     return RejectFileName.name(job: name, source: job.source ?? "", options)

@@ -69,6 +69,14 @@ package struct StoreUpkeep: Sendable {
   /// nil where that isn't possible.
   package var migrate: (@Sendable (MaintenanceWatch) throws -> MigrationReport)?
 
+  /// Makes a version of the store's model current, in which it has evolved for a file, and migrates the store to it; nil where
+  /// the configuration doesn't let it.
+  package var evolve: (@Sendable (SchemaEvolution, ModelOrigin, MaintenanceWatch) throws -> Void)?
+  /// What a job has made of the model, if it made the current version: changes for a person; nil if it didn't.
+  package var evolved: (@Sendable (_ job: String) throws -> String?)?
+  /// Takes back the current version of the model, if an import made it.
+  package var revert: (@Sendable (_ force: Bool, MaintenanceWatch) throws -> MigrationReport)?
+
   package init(
     backupFolder: URL, keptBackups: Int = 7, compression: BackupCompression = .zstd,
     migration: MigrationOptions = MigrationOptions(),
@@ -80,4 +88,12 @@ package struct StoreUpkeep: Sendable {
     self.migration = migration
     self.migrate = migrate
   }
+}
+
+/// What has a model evolve.
+package struct ModelOrigin: Sendable, Hashable {
+  /// The job, with its queue.
+  package var job: String
+  package var number: Int64
+  package var source: String
 }

@@ -50,6 +50,9 @@ open class JobOperation: Operation, @unchecked Sendable {
   /// that it needs the store to itself, or not at all.
   open class var access: StoreAccess { .shared }
 
+  /// How the operation of a job with these options shares its store, in JSON; as the class says, unless a subclass differs.
+  package class func access(for options: String) -> StoreAccess { access }
+
   /// Whether operations of this class replace the whole content of their store, which no save announces: contexts of the
   /// store forget what they have read, and standing queries end.
   open class var replacesContent: Bool { false }
@@ -99,13 +102,15 @@ open class JobOperation: Operation, @unchecked Sendable {
   /// A data store by its name; by default that of the job.
   /// - Throws: ``JobFailure`` of the code `no_such_store`.
   final func namedStore(_ given: String? = nil) throws -> (name: String, coordinator: PersistentStoreCoordinator) {
-    let known = environment.dataStores.keys.sorted().joined(separator: ", ")
+    // A job that migrates its store goes on with what the store is then.
+    let stores = environment.presentStores?() ?? environment.dataStores
+    let known = stores.keys.sorted().joined(separator: ", ")
     guard let name = given ?? job.store, !name.isEmpty else {
       throw JobFailure(
         code: "no_such_store", message: "the job doesn't say which store is meant; there are \(known)",
         isRetryable: false)
     }
-    guard let coordinator = environment.dataStores[name] else {
+    guard let coordinator = stores[name] else {
       throw JobFailure(
         code: "no_such_store", message: "there is no store \(name); there are \(known)", isRetryable: false)
     }

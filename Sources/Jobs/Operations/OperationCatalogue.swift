@@ -7,6 +7,7 @@ public struct OperationCatalogue: Sendable {
 
   private struct Entry: Sendable {
     var access: StoreAccess
+    var accessByOptions: (@Sendable (String) -> StoreAccess)?
     var replacesContent = false
     var factory: Factory
     var check: @Sendable (JobSubmission, ManagedObjectModel) throws -> Void = { _, _ in }
@@ -21,7 +22,8 @@ public struct OperationCatalogue: Sendable {
   /// Adds the operations of a class, or replaces those of that kind. They share the store as the class says.
   public mutating func add(_ kind: String, _ operation: JobOperation.Type) {
     entries[kind] = Entry(
-      access: operation.access, replacesContent: operation.replacesContent,
+      access: operation.access, accessByOptions: { operation.access(for: $0) },
+      replacesContent: operation.replacesContent,
       factory: { operation.init(job: $0, environment: $1) }, check: operation.check)
   }
 
@@ -74,6 +76,12 @@ public struct OperationCatalogue: Sendable {
 
   /// How jobs of a kind share their store; `none` for a kind that isn't known, whose jobs only fail.
   public func access(of kind: String) -> StoreAccess { entries[kind]?.access ?? .none }
+
+  /// How a job of a kind shares its store, by its options.
+  package func access(of kind: String, _ options: String) -> StoreAccess {
+    guard let entry = entries[kind] else { return .none }
+    return entry.accessByOptions?(options) ?? entry.access
+  }
 
   /// Whether jobs of a kind replace the content of their store; see ``JobOperation/replacesContent``.
   package func replacesContent(_ kind: String) -> Bool { entries[kind]?.replacesContent ?? false }
@@ -141,5 +149,6 @@ extension OperationCatalogue {
     add(RestoreOperation.kind, RestoreOperation.self)
     add(CheckOperation.kind, CheckOperation.self)
     add(MigrateOperation.kind, MigrateOperation.self)
+    add(RevertOperation.kind, RevertOperation.self)
   }
 }

@@ -121,6 +121,15 @@ extension JobQueue {
     return job
   }
 
+  /// Corrects the progress of a job that has ended, by what its store says.
+  package func correct(_ id: Int64, _ progress: JobProgress) async throws {
+    _ = try await ledger.change { turn in
+      let job = try turn.job(id)
+      if job.jobState?.isEnded == true { job.progress = progress }
+      return job
+    }
+  }
+
   private func change(
     _ id: Int64, _ event: JobEvent, reason: String, by who: String, _ permission: Permission?
   ) async throws -> Job {

@@ -35,7 +35,7 @@ extension JobQueue {
     environment.report = { [weak self] in self?.note($0, of: job.id) }
     let factory = operations.factory(for: job.kind)
     let operation = factory?(job, environment) ?? JobOperation(job: job, environment: environment)
-    let access = operations.access(of: job.kind)
+    let access = operations.access(of: job.kind, job.options)
     let limit = limit(of: job)
     let id = job.id
     operation.whenDone { [weak self] in self?.operationDidEnd(id) }
@@ -110,7 +110,7 @@ extension JobQueue {
     let jobs = try turn.available(in: lane, besides: [], limit: limit).filter { $0.jobState == .available }
     var next: [UpcomingJobs.Next] = []
     for job in jobs {
-      let access = operations.access(of: job.kind)
+      let access = operations.access(of: job.kind, job.options)
       // One that is to have its store to itself lets none pass.
       guard access != .exclusive, operations.factory(for: job.kind) != nil else { break }
       next.append(.init(job: try job.snapshot(), access: access))
@@ -237,7 +237,7 @@ extension JobQueue: LedgerObserver {
   private var claimScope: ClaimScope {
     ClaimScope(
       use: state.use, ahead: { [state] in state.ahead(in: $0) },
-      access: { [operations] in operations.access(of: $0) })
+      access: { [operations] in operations.access(of: $0.kind, $0.options) })
   }
 
   func ledgerDidCommit(_ changes: [LedgerChange]) {

@@ -33,6 +33,21 @@ extension JobQueue {
     return try await ledger.submit(submission)
   }
 
+  /// Takes in the retry of the rejects of a job, which has ended and isn't about to be tried again itself: its reject file
+  /// would change.
+  /// - Throws: ``JobQueueError/refused(id:why:)``, and as ``submit(_:)-(JobSubmission)``.
+  package func receive(_ submission: JobSubmission, retryingRejectsOf id: Int64) async throws -> SubmittedJob {
+    try check(submission)
+    let body = JobLedger.body(of: submission)
+    return try await ledger.write { turn in
+      // Whoever begins to try it again after this finds the retry.
+      guard try turn.job(id).jobState?.isEnded == true, !self.state.isReviving(id) else {
+        throw JobQueueError.refused(id: id, why: "is being tried again")
+      }
+      return try body(turn)
+    }
+  }
+
   /// Takes jobs in, each as ``receive(_:)-(JobSubmission)`` does, whatever comes of the others; those that can be share a
   /// transaction.
   /// - Parameter waits: whether the caller's thread may wait for the disk, which saves another thread.

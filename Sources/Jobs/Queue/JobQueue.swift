@@ -292,7 +292,7 @@ extension JobQueue {
         (job.obstacle, job.waitsFor) = (.jobs, job.batchOrJobs)
       }
     case .available:
-      let access = operations.access(of: job.kind)
+      let access = operations.access(of: job.kind, job.options)
       if let (obstacle, words) = state.obstacle(to: job, access: access, at: clock.now()) {
         job.obstacle = obstacle
         job.waitsFor = words

@@ -358,6 +358,8 @@ final class QueueState: Sendable {
   /// - Returns: whether it may be: not while that is under way, or it is being put away.
   func beginReviving(_ id: Int64) -> Bool { content.withLock { $0.settling.beginReviving(id) } }
 
+  func isReviving(_ id: Int64) -> Bool { content.withLock { $0.settling.isReviving(id) } }
+
   /// A job is to be tried again, or stays as it is.
   /// - Returns: whether pruning is to look again at what it passed over.
   func endReviving(_ id: Int64) -> Bool { content.withLock { $0.settling.endReviving(id) } }

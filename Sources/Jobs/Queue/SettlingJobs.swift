@@ -41,6 +41,8 @@ struct SettlingJobs {
   /// - Returns: whether it may be: not while that is under way, or it is being put away.
   mutating func beginReviving(_ id: Int64) -> Bool { !contains(id) && reviving.insert(id).inserted }
 
+  func isReviving(_ id: Int64) -> Bool { reviving.contains(id) }
+
   /// A job is to be tried again, or stays as it is.
   /// - Returns: whether pruning is to look again at what it passed over.
   mutating func endReviving(_ id: Int64) -> Bool {

@@ -37,11 +37,22 @@ extension MappingOptions {
     if let flag = section[.trim]?.flag() { trims = flag }
     if let predicate = section[.filter]?.text() { filter = predicate }
     if let names = section[.ignoredColumns]?.texts() { ignoredColumns = names }
-    if let word = section[.unknownColumns]?.word(of: UnknownColumns.self) { unknownColumns = word }
+    section[.schema]?.readContract(into: &schema)
   }
 }
 
 extension YAMLValue {
+  /// One term for everything, or a mapping of what differs to terms. What isn't said stays.
+  fileprivate func readContract(into contract: inout SchemaContract) {
+    if node.string != nil {
+      if let term = word(of: SchemaContract.Term.self) { contract = SchemaContract(term) }
+    } else if let section = YAMLSection<SchemaContract.Subject>(self) {
+      for subject in SchemaContract.Subject.allCases {
+        if let term = section[subject]?.word(of: SchemaContract.Term.self) { contract[subject] = term }
+      }
+    }
+  }
+
   /// One name as written, or a list of them.
   fileprivate func namesOrName() -> [String]? {
     node.string == nil ? columnNames() : anyText().map { [$0] }

@@ -5,6 +5,8 @@ package struct StoreConfiguration: Sendable, Equatable {
   package var path: String
   /// The model: an `.xcdatamodeld` or `.xcdatamodel`, or a compiled `.momd` or `.mom`.
   package var model: String
+  /// Whether imports may add versions to the model, in its folder.
+  package var evolves = false
 
   /// What may become of its rows when the model has changed.
   package var migration: MigrationConfiguration
@@ -26,7 +28,7 @@ package struct StoreConfiguration: Sendable, Equatable {
 
 extension StoreConfiguration {
   enum Key: String, CaseIterable {
-    case path, model, migration, backups
+    case path, model, evolves, migration, backups
   }
 
   /// Nil with a problem reported.
@@ -44,5 +46,9 @@ extension StoreConfiguration {
     paths.add(path, key: entry.value.path(Key.path.rawValue), section[.path])
     guard isNamedWell, let migration, let backups else { return nil }
     self.init(name: entry.name, path: path, model: model, migration: migration, backups: backups)
+    evolves = section[.evolves]?.flag() ?? false
+    if evolves, !model.hasSuffix(".xcdatamodeld"), !model.hasSuffix(".xcdatamodeld/") {
+      section[.evolves]?.conflict("versions are added to an .xcdatamodeld, and the model is another")
+    }
   }
 }

@@ -97,7 +97,15 @@ extension DaemonBackend {
     ]
   }
 
-  func health() async -> Health { freshness.adding(to: await meters.health.check()) }
+  /// Whether everything answers, with a warning for each recipe that isn't fresh, and for those whose sets are overdue.
+  func health() async -> Health {
+    let health = freshness.adding(to: await meters.health.check())
+    let overdue = intake.status.sets.filter(\.isOverdue)
+    return Dictionary(grouping: overdue, by: \.recipe).reduce(health) { health, sets in
+      health.adding(
+        .init(.warn, "incomplete after their timeout: \(sets.value.count)"), of: "sets \(sets.key)")
+    }
+  }
 
   func readiness() async -> Health { readiness.now }
 }

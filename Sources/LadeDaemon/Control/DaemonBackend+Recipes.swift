@@ -16,28 +16,19 @@ extension DaemonBackend {
 
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
     try await translating {
-      let file = try await trialFile(test, for: peer)
       let request = JobSubmission(
         store: test.store, entity: test.entity, recipe: test.recipe, mode: test.mode, options: test.options)
-      let submission = try plan.submission(request, source: file?.name, by: peer.who)
-      guard let name = submission.store, let store = stores[name], let entity = submission.entity else {
-        throw ControlError.invalid(field: "store", reason: "it isn't said into which store and entity")
-      }
+      let subject = try await subject(request, test.source, by: peer)
+      let (name, entity) = (subject.store.configuration.name, subject.entity)
       try await refuseWhileTaken(name)
-      let options = try JSONDecoder().decode(
-        ImportOptions.self, from: Data(try submission.encodedOptions().utf8))
-      guard
-        let source = file.map(TrialSource.file)
-          ?? options.from.map({ TrialSource.database($0, recipe: test.recipe ?? "") })
-      else { throw ControlError.invalid(field: "source", reason: "it isn't said which file is to be tried") }
       let trial = RecipeTrial(
-        coordinator: store.coordinator, source: source, entity: entity, options: options,
-        credentials: configuration.credentials ?? MaskCredentials(folder: nil),
+        coordinator: subject.store.coordinator, source: subject.source, entity: entity, options: subject.options,
+        credentials: credentials,
         folder: URL(fileURLWithPath: configuration.state).appendingPathComponent("trial"),
         records: Int64(test.records ?? 1000))
       let outcome = try await Self.trialQueue.result { try trial.run() }
       return RecipeTestResult(
-        store: name, entity: entity, mode: submission.mode,
+        store: name, entity: entity, mode: subject.options.mode,
         progress: outcome.progress.map { JobProgress($0) } ?? JobProgress(),
         isWhole: outcome.isWhole, notes: outcome.notes,
         failure: outcome.failure,
@@ -46,30 +37,85 @@ extension DaemonBackend {
     }
   }
 
-  /// The file to try; nil if the recipe reads a database.
-  private func trialFile(_ test: RecipeTest, for peer: Peer) async throws -> SubmittedFile? {
-    guard let source = test.source else {
-      if configuration.readsDatabase(test.recipe) { return nil }
+  func diff(_ diff: ModelDiffRequest, by peer: Peer) async throws -> ModelDiff {
+    try await translating {
+      let request = JobSubmission(
+        store: diff.store, entity: diff.entity, recipe: diff.recipe, options: diff.options)
+      let subject = try await subject(request, diff.source, by: peer)
+      guard case .file(let file) = subject.source else {
+        throw ControlError.invalid(field: "recipe", reason: "it reads a database, and only files are compared")
+      }
+      let comparison = ModelComparisonTrial(
+        model: subject.store.coordinator.model, file: file, entity: subject.entity, options: subject.options,
+        credentials: credentials)
+      let (found, failure) = try await Self.trialQueue.result { try comparison.run() }
+      return ModelDiff(
+        store: subject.store.configuration.name, entity: subject.entity, records: found.records,
+        isWhole: found.isWhole, changes: found.changes.map { ModelDiff.Change($0) }, others: found.others,
+        failure: failure)
+    }
+  }
+
+  /// A source that is looked at without a job, and what it would be imported into.
+  private struct Subject {
+    let source: TrialSource
+    let store: DataStores.Store
+    let entity: String
+    let options: ImportOptions
+  }
+
+  /// - Parameter path: the file; nil if the recipe reads a database.
+  private func subject(_ request: JobSubmission, _ path: String?, by peer: Peer) async throws -> Subject {
+    let file = try await file(path, for: request.recipe, by: peer)
+    let submission = try plan.submission(request, source: file?.name, by: peer.who)
+    guard let name = submission.store, let store = stores[name], let entity = submission.entity else {
+      throw ControlError.invalid(field: "store", reason: "it isn't said into which store and entity")
+    }
+    var options = try JSONDecoder().decode(
+      ImportOptions.self, from: Data(try submission.encodedOptions().utf8))
+    options.mode = submission.mode
+    guard
+      let source = file.map(TrialSource.file)
+        ?? options.from.map({ TrialSource.database($0, recipe: request.recipe ?? "") })
+    else { throw ControlError.invalid(field: "source", reason: "it isn't said which file is meant") }
+    return Subject(source: source, store: store, entity: entity, options: options)
+  }
+
+  private func file(_ path: String?, for recipe: String?, by peer: Peer) async throws -> SubmittedFile? {
+    guard let path else {
+      if configuration.readsDatabase(recipe) { return nil }
       throw ControlError.invalid(
-        field: "source", reason: "a test needs the path of a file, unless its recipe reads a database")
+        field: "source", reason: "the path of a file is needed, unless the recipe reads a database")
     }
     let folders = configuration.allowedFolders
     return try await directories.onQueue { [directories] in
-      try directories.openSubmitted(source, for: peer.uid, allowedFolders: folders)
+      try directories.openSubmitted(path, for: peer.uid, allowedFolders: folders)
     }
   }
+
+  private var credentials: MaskCredentials { configuration.credentials ?? MaskCredentials(folder: nil) }
 
   /// A trial waits for the writer of its store. It is refused while that may take as long as a whole file.
   func refuseWhileTaken(_ store: String) async throws {
     for job in try await queue.jobs(JobFilter(states: [.running], store: store, limit: 64)) {
       let isAlone =
         job.kind == ImportOperation.kind
-        ? try job.decodeOptions(as: ImportOptions.self).isWhole : plan.operations.access(of: job.kind) == .exclusive
+        ? try job.decodeOptions(as: ImportOptions.self).hasStoreAlone
+        : plan.operations.access(of: job.kind) == .exclusive
       if isAlone {
         throw ControlError.conflict(
           reason: "Job \(job.id) (\(job.kind)) has store \(store) for itself.", hint: "Try it when that has ended.")
       }
     }
+  }
+}
+
+extension ModelDiff.Change {
+  init(_ change: SchemaDifference.Change) {
+    self.init(
+      subject: change.subject.rawValue, file: change.file, entity: change.entity, column: change.column,
+      attribute: change.attribute, type: change.type?.rawValue, newType: change.newType?.rawValue,
+      values: change.values, example: change.example, line: change.line, contract: change.term.rawValue)
   }
 }
 

@@ -88,6 +88,7 @@ extension DaemonBackend {
   }
 
   func checkRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> RejectCheck {
+    try Self.checkNumber(of: request)
     let plan = try await retryPlan(of: id, isDryRun: true, by: peer)
     if let store = plan.submission.store { try await refuseWhileTaken(store) }
     let trial = RejectTrial(
@@ -98,14 +99,20 @@ extension DaemonBackend {
   }
 
   func retryRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> Job {
+    try Self.checkNumber(of: request)
     let plan = try await retryPlan(of: id, isDryRun: request.isDryRun, by: peer)
     if let open = try await openRejects(of: plan.rejected), open == 0 {
       throw ControlError.conflict(reason: "All rejects of job \(id) are resolved.")
     }
     return try await translating {
       // From here on there is no other retry of these rejects, until this one has ended.
-      let made = try await queue.receive(plan.submission)
+      let made = try await queue.receive(plan.submission, retryingRejectsOf: id)
       guard made.isNew else {
+        guard made.job.origin?.retriedJob == id else {
+          throw ControlError.conflict(
+            reason: "Job \(made.job.id) has the unique key of a retry of these rejects, and hasn't ended.",
+            hint: "'ladectl wait \(made.job.id)' waits until it has.")
+        }
         throw ControlError.conflict(
           reason: "Job \(made.job.id) is retrying the rejects of job \(id).",
           hint: "'ladectl wait \(made.job.id)' waits until it has ended.")
@@ -173,10 +180,20 @@ extension DaemonBackend {
     }
   }
 
+  /// Each correction is checked by itself. More are better made in a copy of the reject file.
+  private static func checkNumber(of request: RejectRetryRequest) throws {
+    guard let count = request.records?.count, count > RejectRetryRequest.mostRecords else { return }
+    throw ControlError.invalid(
+      field: "records", reason: "there are \(count), and may be \(RejectRetryRequest.mostRecords)",
+      hint: "Leave them out to retry all that are open, or import a corrected copy of the reject file.")
+  }
+
   private func retryPlan(of id: Int64, isDryRun: Bool, by peer: Peer) async throws -> RejectRetryPlan {
     try await translating {
-      let job = try await queue.job(id)
+      var job = try await queue.job(id)
       try permissions.checkChange(of: id, submittedBy: job.submittedBy, by: peer)
+      // Its counts and its reject file are settled at its end.
+      if job.state.isEnded { job = try await queue.whenEnded(id) }
       return try RejectRetryPlan(
         of: job, isDryRun: isDryRun, plan: plan, rejects: configuration.rejects, queue: queueIdentifier, by: peer.who)
     }
@@ -231,7 +248,7 @@ extension DaemonBackend {
       return try body()
     } catch let error as RejectRetryError {
       switch error {
-      case .noSuchReject, .notOneRecord, .needsCorrection:
+      case .noSuchReject, .notOneRecord, .notApart, .needsCorrection:
         throw ControlError.invalid(field: "records", reason: "\(error)")
       case .changed, .resolved, .nothingToRead: throw ControlError.conflict(reason: "\(error).")
       }

@@ -156,3 +156,35 @@ extension RecipeTrial.Outcome {
     }
   }
 }
+
+/// A file, compared with the model that it would be imported into. Bounded in time.
+struct ModelComparisonTrial: Sendable {
+  private static let longest = Duration.seconds(60)
+
+  let model: ManagedObjectModel
+  let file: SubmittedFile
+  let entity: String
+  let options: ImportOptions
+  let credentials: MaskCredentials
+
+  /// Blocks.
+  /// - Throws: what has to do with the daemon; what has to do with the file or the recipe is the failure.
+  func run() throws -> (found: SchemaDifference, failure: String?) {
+    var request = ImportRequest(
+      job: "diff", source: URL(fileURLWithPath: file.name), name: file.name, entity: entity, options: options,
+      rejects: URL(fileURLWithPath: "/dev/null"))
+    request.descriptor = file.descriptor
+    request.credentials = credentials
+    let deadline = ContinuousClock.now + Self.longest
+    defer { withExtendedLifetime(file) {} }
+    do {
+      return (try SchemaScan(request, into: model).run { ContinuousClock.now > deadline }, nil)
+    } catch let error as MappingError {
+      return (SchemaDifference(), error.description)
+    } catch let error as ReaderError {
+      return (SchemaDifference(), error.description)
+    } catch let error as MaskingError {
+      return (SchemaDifference(), error.description)
+    }
+  }
+}

@@ -29,16 +29,15 @@ struct RejectRetryPlan: Sendable {
       throw ControlError.conflict(reason: "Job \(job.id) has rejected nothing.")
     }
     let feed = job.entity == ImportRequest.feed
-    let request = JobSubmission.retry(ofRejectsOf: job, uniqueKey: RejectRetryFiles.uniqueKey(of: job.id))
+    let request = JobSubmission.retry(
+      ofRejectsOf: job, mode: formerly.isModeGiven ? formerly.mode : nil,
+      uniqueKey: RejectRetryFiles.uniqueKey(of: job.id))
     var submission = try plan.submission(request, source: feed ? file + ".tar" : file, for: .retryOfRejects, by: who)
     guard submission.store == job.store, submission.entity == job.entity, let name = job.store,
       let store = plan.stores[name]
     else {
       throw ControlError.conflict(
-        reason:
-          "Job \(job.id) imported into \(job.entity ?? "") of store \(job.store ?? ""), and its recipe now leads to "
-          + "\(submission.entity ?? "") of store \(submission.store ?? "").",
-        hint: "Import a corrected copy of the reject file.")
+        reason: "Job \(job.id) doesn't say what it imported into.", hint: "Import a corrected copy of the reject file.")
     }
     let configured = try JSONDecoder().decode(ImportOptions.self, from: Data(try submission.encodedOptions().utf8))
     let entity = feed ? nil : store.coordinator.model.entitiesByName[job.entity ?? ""]
@@ -128,15 +127,20 @@ struct RejectRetryPlan: Sendable {
   }
 
   /// Writes the source of the retry, and the numbers of its records. Blocks.
-  /// - Parameter scratch: an empty folder.
+  /// - Parameters:
+  ///   - scratch: an empty folder.
+  ///   - isDurable: false for a check.
+  /// - Throws: ``RejectExtract/Stopped`` when `shouldStop` returned true, and what else a retry is refused for.
   func extract(
-    _ corrections: [RejectExtract.Correction]?, to target: URL, numbers: URL, scratch: URL
+    _ corrections: [RejectExtract.Correction]?, to target: URL, numbers: URL, scratch: URL, isDurable: Bool = true,
+    shouldStop: @escaping () -> Bool = { false }
   ) throws {
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "rejects \(rejected.id)")
     let resolved = ResolvedRejects(of: checkpoint, in: context)
     let entities = coordinator.model.entities
     _ = try RejectExtract(
       of: records, at: rejects, expected: rejected.progress.rejected, corrections, scratch: scratch,
+      reading: options.reader, isDurable: isDurable, shouldStop: shouldStop,
       isEntityFile: { FileFormats.isFile($0, ofOneOf: entities) }
     ) { numbers in
       defer { context.reset() }

@@ -9,6 +9,8 @@ struct RejectTrial: Sendable {
   static let folderName = "reject-trial"
   private static let longest = Duration.seconds(5)
   private static let shown = 1_000
+  private static let tookTooLong =
+    "it takes longer than \(longest.components.seconds) s to check; retry them with --dry-run"
 
   let plan: RejectRetryPlan
   let corrections: [RejectExtract.Correction]?
@@ -19,12 +21,19 @@ struct RejectTrial: Sendable {
   /// Blocks.
   /// - Throws: what has to do with the daemon, or with the request; what has to do with the import is its failure.
   func run() throws -> RejectCheck {
-    try RejectScratch(folder).use { scratch in
+    let deadline = ContinuousClock.now + Self.longest
+    let isOver: @Sendable () -> Bool = { ContinuousClock.now > deadline }
+    return try RejectScratch(folder).use { scratch in
       let source = scratch.appendingPathComponent(plan.submission.source ?? "rejects")
       let numbers = scratch.appendingPathComponent("numbers")
       let parts = scratch.appendingPathComponent("parts")
       try FileManager.default.createDirectory(at: parts, withIntermediateDirectories: false)
-      try plan.extract(corrections, to: source, numbers: numbers, scratch: parts)
+      do {
+        try plan.extract(
+          corrections, to: source, numbers: numbers, scratch: parts, isDurable: false, shouldStop: isOver)
+      } catch is RejectExtract.Stopped {
+        return RejectCheck(resolved: 0, rejects: [], failure: Self.tookTooLong)
+      }
       var options = plan.options
       options.isDryRun = true
       let rejects = scratch.appendingPathComponent(
@@ -36,27 +45,24 @@ struct RejectTrial: Sendable {
       request.credentials = credentials
       request.retry = RejectRetry(
         rejected: plan.checkpoint, job: 0, numbers: numbers, isOfCoreData: plan.isOfCoreData)
-      let deadline = ContinuousClock.now + Self.longest
-      request.shouldStopWithinRecord = { ContinuousClock.now > deadline }
-      return try check(request, until: deadline)
+      request.shouldStopWithinRecord = isOver
+      return try check(request, shouldStop: isOver)
     }
   }
 
-  private func check(_ request: ImportRequest, until deadline: ContinuousClock.Instant) throws -> RejectCheck {
+  private func check(_ request: ImportRequest, shouldStop: () -> Bool) throws -> RejectCheck {
     let importer = Importer(coordinator: plan.coordinator, request: request, largeLoad: .max)
     let context = ManagedObjectContext(.confinement, coordinator: plan.coordinator, name: "trial")
     var counts = ImportCounts()
     var failure: String?
     do {
-      let end = try importer.run(in: context) {
-        ContinuousClock.now > deadline
-      } report: {
+      let end = try importer.run(in: context, shouldStop: shouldStop) {
         if $0.counts.records > 0 { counts = $0.counts }
       }
       if case .finished(let progress, _, _) = end {
         counts = progress.counts
       } else {
-        failure = "it takes longer than \(Self.longest.components.seconds) s to check; retry them with --dry-run"
+        failure = Self.tookTooLong
       }
     } catch MappingError.nothingImported {
       // Each of them is reported.

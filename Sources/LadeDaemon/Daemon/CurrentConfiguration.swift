@@ -66,7 +66,7 @@ extension StoreUpkeep {
     let configuration = current.now.configuration
     return Dictionary(
       uniqueKeysWithValues: configuration.stores.map { store in
-        let upkeep = StoreUpkeep(
+        var upkeep = StoreUpkeep(
           backupFolder: URL(fileURLWithPath: configuration.backupFolder(of: store)), keptBackups: store.backups.keep,
           compression: store.backups.compress, migration: store.migration.options,
           migrate: { watch in
@@ -75,6 +75,18 @@ extension StoreUpkeep {
             try SubmissionPlan(configuration: now, stores: DataStores(modelsOf: now.stores)).checkRecipes()
             return try stores.migrate(store.name, watch, logger)
           })
+        if store.evolves {
+          upkeep.evolve = { try stores.evolve(store.name, $0, for: $1, $2, logger) }
+          upkeep.evolved = { try stores.evolved(store.name, by: $0) }
+          upkeep.revert = { force, watch in
+            try stores.revert(store.name, force: force, watch, logger) { former in
+              let now = current.now.configuration
+              let models = try DataStores(modelsOf: now.stores)
+              models.replace(with: former)
+              try SubmissionPlan(configuration: now, stores: models).checkRecipes()
+            }
+          }
+        }
         return (store.name, upkeep)
       })
   }

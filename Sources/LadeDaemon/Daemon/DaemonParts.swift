@@ -187,7 +187,8 @@ final class DaemonJobEvents: JobQueueDelegate {
     ended.note(job)
     upkeep.noteWork()
     freshness.note(job)
-    if operations.replacesContent(job.kind), let store = job.store {
+    // An import may have replaced the store, too, whose model has evolved.
+    if let store = job.store, stores.takeReplacement(of: store) || operations.replacesContent(job.kind) {
       standing.end(of: store)
       await stores[store]?.main.reset()
     }

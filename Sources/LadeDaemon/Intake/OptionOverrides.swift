@@ -32,6 +32,7 @@ struct OptionOverrides {
       }
     }
     let usual = target.batchSize
+    let contract = target.mapping.schema
     // A command line can't tell 1 from "1".
     let node = YAMLNode(.map(options)).under("options", takesTextsForNumbers: true)
     let reader = YAMLReader(file: "options")
@@ -39,6 +40,12 @@ struct OptionOverrides {
     if let section = YAMLSection<ImportOptionKey>(value) { target.read(section) }
     if let first = reader.reading.problems.first {
       throw SubmissionProblem(field: first.key ?? "options", reason: first.reason)
+    }
+    for subject in SchemaContract.Subject.allCases
+    where target.mapping.schema[subject] == .evolve && contract[subject] != .evolve {
+      throw SubmissionProblem(
+        field: "options.schema", reason: "only a recipe of the configuration may have the model evolve",
+        advice: "Name such a recipe, or ask the operator.")
     }
     if options["filter"] != nil, let filter = target.mapping.filter { try Self.check(filter) }
     if target.batchSize > max(usual, ImportOptions().batchSize) {

@@ -25,5 +25,5 @@ struct RejectRetryFiles {
   static let scratchName = "retries"
 
   /// Of the retries of one job's rejects only one is in the queue at a time, by this key.
-  static func uniqueKey(of rejected: Int64) -> String { "rejects of job \(rejected)" }
+  static func uniqueKey(of rejected: Int64) -> String { JobSubmission.keyOfRetries + String(rejected) }
 }

@@ -40,7 +40,7 @@ struct Replays: Sendable {
       return BatchSubmission.Member(job, name: "\(place)", after: place == 0 ? [:] : ["\(place - 1)": .succeeded])
     }
     let batch = BatchSubmission(name: "replay of \(recipe)", jobs: members, submittedBy: who)
-    let made = try await queue.submit(replay: batch, key: "replay:\(recipe)")
+    let made = try await queue.submit(replay: batch, key: JobSubmission.keyOfReplays + recipe)
     result.batch = made.batch
     result.isOld = !made.isNew
     let numbers = try await queue.batch(made.batch).jobs

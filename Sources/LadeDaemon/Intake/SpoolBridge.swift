@@ -3,6 +3,7 @@
 // identity until the entry's removal from `incoming/` is durable (`SpoolIntake.swift` has the steps).
 
 import ControlAPI
+import ControlServer
 import Foundation
 import Importing
 import Jobs
@@ -102,6 +103,11 @@ struct SpoolBridge: SpoolDelegate {
   /// Forgets how far a job had come in its store, and puts its file away.
   func finished(_ job: Job) async throws {
     guard var outcome = plan.outcome(of: job) else { return }
+    if job.kind == ImportOperation.kind, job.state != .completed, let store = job.store,
+      let coordinator = plan.stores[store]?.coordinator
+    {
+      try await settleUnfinished(job, coordinator)
+    }
     // Before the file is put away: while it is in active/, a start after a kill calls this again.
     if job.origin?.retriedJob != nil {
       let rejects = current.now.configuration.rejects
@@ -152,6 +158,31 @@ struct SpoolBridge: SpoolDelegate {
       }
       try await removeExtract(of: id)
     }
+  }
+
+  /// What an import that failed or was cancelled has committed before is in the store's checkpoint, and the queue need not
+  /// know: a kill may have come between. Brings its counts and its reject file in line with that, and sets the references of
+  /// the records that a retry has resolved, since nothing retries those again.
+  private func settleUnfinished(_ job: Job, _ coordinator: PersistentStoreCoordinator) async throws {
+    let rejects = URL(fileURLWithPath: current.now.configuration.rejects)
+    let progress = try await directories.onQueue { () -> JobProgress? in
+      func warn(_ error: any Error) {
+        logger.warning(
+          "job \(job.id): what it has committed couldn't be brought in line with what is known of it: \(error)",
+          metadata: ["job": "\(job.id)"])
+      }
+      do {
+        let (progress, problem) = try UnfinishedImport(
+          job, queue: queueIdentifier, rejects: rejects, in: coordinator
+        ).settle()
+        if let problem { warn(problem) }
+        return progress
+      } catch {
+        warn(error)
+        return nil
+      }
+    }
+    if let progress { try await queue.correct(job.id, progress) }
   }
 
   /// Removes the files of a job that was removed from the queue, unless they are kept forever, and its rejects.
@@ -323,7 +354,8 @@ extension SpoolBridge {
     guard job.progress.rejected > 0 else { return }
     let key = RejectRetryFiles.uniqueKey(of: job.id)
     let states = Set(JobState.allCases.filter { !$0.isEnded })
-    let retries = try await queue.jobs(JobFilter(states: states, uniqueKey: key, limit: 1))
+    let retries = try await queue.jobs(JobFilter(states: states, uniqueKey: key, limit: 1000))
+      .filter { $0.origin?.retriedJob == job.id }
     var resolved: Int64 = 0
     if let store = job.store, let coordinator = plan.stores[store]?.coordinator {
       let rejected = JobCheckpoint.name(job.id, queue: queueIdentifier)

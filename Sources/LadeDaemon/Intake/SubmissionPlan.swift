@@ -43,6 +43,10 @@ struct SubmissionPlan: Sendable {
         field: request.uniquePeriod == nil ? "unique_states" : "unique_period",
         reason: "there is no unique_key that it goes with")
     }
+    if let key = request.uniqueKey, occasion != .retryOfRejects, JobSubmission.isReserved(uniqueKey: key) {
+      throw SubmissionProblem(
+        field: "unique_key", reason: "“\(key)” begins as the daemon's own keys do", advice: "Choose another one.")
+    }
     guard request.kind == ImportOperation.kind else { return try otherSubmission(request, by: who) }
     let recipe = try recipe(request.recipe)
     let store = try store(request.store ?? recipe?.store)
@@ -50,7 +54,10 @@ struct SubmissionPlan: Sendable {
     let entity = try entity(named ?? (files == nil ? nil : ImportRequest.feed), in: store)
     let lane = try lane(request.lane ?? recipe?.lane ?? LaneConfiguration.defaultName)
     var options = recipe?.options ?? ImportOptions()
-    if let mode = request.mode { options.mode = mode }
+    if let mode = request.mode {
+      options.mode = mode
+      options.isModeGiven = true
+    }
     // Of a feed it is each entity's own.
     let mode = options.mode
     if let entity { options.mode = options.effectiveMode(for: entity) }
@@ -75,6 +82,11 @@ struct SubmissionPlan: Sendable {
     try check(&options, files, source: source, entity, in: store)
     try masks.check(options.mapping, against: masking, entity)
     try masks.addKeys(to: &options.mapping, entity, isOfRecipe: isOfRecipe == true)
+    if options.mapping.schema.evolves, !store.configuration.evolves {
+      throw SubmissionProblem(
+        field: "schema", reason: "it has the model evolve, and store \(store.configuration.name) doesn't let it",
+        advice: "Say `evolves: true` in stores.\(store.configuration.name).")
+    }
     // The options may say what identifies an object.
     if let entity, mode == nil {
       options.mode = nil

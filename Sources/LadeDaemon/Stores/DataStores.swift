@@ -25,6 +25,8 @@ final class DataStores: Sendable {
   }
 
   private let state: Mutex<[Store]>
+  /// Stores that were replaced, and whose replacement hasn't been taken note of.
+  private let replaced = Mutex<Set<String>>([])
 
   /// Opens every store, and creates the files that are missing. Blocks.
   /// - Throws: ``DaemonError/store(name:reason:)``.
@@ -73,8 +75,11 @@ final class DataStores: Sendable {
 
   /// A store with the model that the configuration's path holds now, not opened.
   /// - Parameter former: the main context that the store had, whose measurements go on.
-  static func read(_ configuration: StoreConfiguration, continuing former: StoreMainContext? = nil) throws -> Store {
-    let data = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: configuration.model))
+  /// - Parameter model: the path of its model; nil: the configuration's.
+  static func read(
+    _ configuration: StoreConfiguration, model: String? = nil, continuing former: StoreMainContext? = nil
+  ) throws -> Store {
+    let data = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: model ?? configuration.model))
     let coordinator = PersistentStoreCoordinator(model: try ImportModel.adding(to: data))
     return Store(
       configuration: configuration, coordinator: coordinator,
@@ -83,7 +88,10 @@ final class DataStores: Sendable {
   }
 
   /// Opens a store's file, and migrates it if need be, which is said in the log.
-  static func open(_ store: Store, _ logger: Logger, shouldStop: (@Sendable () -> Bool)? = nil) throws {
+  /// - Parameter losses: what it may lose beside what the configuration permits.
+  static func open(
+    _ store: Store, _ logger: Logger, losses: Set<String> = [], shouldStop: (@Sendable () -> Bool)? = nil
+  ) throws {
     let configuration = store.configuration
     let file = URL(fileURLWithPath: configuration.path)
     let folder = file.deletingLastPathComponent().path
@@ -91,6 +99,7 @@ final class DataStores: Sendable {
     guard answer == 0 else { throw SystemFailure(code: -answer) }
     var description = PersistentStoreDescription.sqlite(at: file)
     description.migration = configuration.migration.options
+    if !losses.isEmpty { description.migration.permittedMigrationLosses.formUnion(losses) }
     description.migration.shouldStop = shouldStop
     let log = MigrationLog(store: configuration.name, logger)
     description.migration.willMigrate = { log.begin($0) }
@@ -106,7 +115,11 @@ final class DataStores: Sendable {
       guard let place = stores.firstIndex(where: { $0.configuration.name == store.configuration.name }) else { return }
       stores[place] = store
     }
+    replaced.withLock { _ = $0.insert(store.configuration.name) }
   }
+
+  /// Whether a store was replaced since this was asked last.
+  func takeReplacement(of store: String) -> Bool { replaced.withLock { $0.remove(store) != nil } }
 
   var all: [Store] { state.withLock { $0 } }
   var coordinators: [String: PersistentStoreCoordinator] {
@@ -138,14 +151,23 @@ extension DataStores {
   /// Migrates a store to the model that its configuration's path holds now. Nothing else may write to it.
   /// - Throws: ``MigrationError``, `ModelError`, ``MaintenanceStopped``, or the store's error: the store is as it was then.
   func migrate(_ name: String, _ watch: MaintenanceWatch, _ logger: Logger) throws -> MigrationReport {
+    try migrate(name, to: nil, losing: [], watch, logger)
+  }
+
+  /// - Parameters:
+  ///   - model: the path of another model; nil for the configuration's.
+  ///   - losses: what may be lost beside what the configuration permits.
+  func migrate(
+    _ name: String, to model: String?, losing losses: Set<String>, _ watch: MaintenanceWatch, _ logger: Logger
+  ) throws -> MigrationReport {
     guard let old = self[name] else { throw DaemonError.store(name: name, reason: "it isn't in the configuration") }
-    let new = try Self.read(old.configuration, continuing: old.main)
+    let new = try Self.read(old.configuration, model: model, continuing: old.main)
     let (before, after) = (old.coordinator.model, new.coordinator.model)
     if try ModelDefinition(before).text() == ModelDefinition(after).text() { return MigrationReport(differences: []) }
     let differences = VersionDifference.between(
       before.entityVersionHashesByName, after.entityVersionHashesByName, from: before, to: after)
     watch.report(MaintenanceProgress(phase: "migrating"))
-    try Self.open(new, logger, shouldStop: watch.shouldStop)
+    try Self.open(new, logger, losses: losses, shouldStop: watch.shouldStop)
     replace(with: new)
     var report = MigrationReport(differences: differences)
     for store in old.coordinator.persistentStores {

@@ -114,10 +114,20 @@ public struct JobSubmission: Codable, Sendable, Hashable {
     JobSubmission(recipe: recipe, lane: lane, priority: priority, tags: ["replay"])
   }
 
+  /// How the unique keys begin by which the daemon has one replay of a recipe, and one retry of a job's rejects, at a time.
+  package static let keyOfReplays = "replay:"
+  package static let keyOfRetries = "rejects of job "
+
+  /// Whether a unique key is one of the daemon's own, with which a submission could hold up others' work.
+  package static func isReserved(uniqueKey: String) -> Bool {
+    uniqueKey.hasPrefix(keyOfReplays) || uniqueKey.hasPrefix(keyOfRetries)
+  }
+
   /// The submission of a job's rejects, under its recipe as it is now. Without one it has what the job had.
-  package static func retry(ofRejectsOf job: Job, uniqueKey: String) -> JobSubmission {
+  /// - Parameter mode: the one that the job's submission gave beside the recipe.
+  package static func retry(ofRejectsOf job: Job, mode: ImportMode?, uniqueKey: String) -> JobSubmission {
     JobSubmission(
-      store: job.recipe == nil ? job.store : nil, entity: job.recipe == nil ? job.entity : nil, recipe: job.recipe,
+      store: job.store, entity: job.entity, recipe: job.recipe, mode: mode,
       lane: job.recipe == nil ? job.lane : nil, priority: job.recipe == nil ? job.priority : nil, tags: job.tags,
       uniqueKey: uniqueKey)
   }

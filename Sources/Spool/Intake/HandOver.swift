@@ -131,9 +131,13 @@ final class HandOver: Sendable {
   /// set.
   private static func discard(_ folder: FileName, in directory: DirectoryHandle) throws {
     let stem = SetName.parts(of: folder)?.name ?? folder
-    let taken = SetName.folder(stem, .taken)
-    try directory.removeFolder(taken)
-    try directory.rename(folder, to: directory, taken)
+    var taken = SetName.folder(stem, .taken)
+    try FreeName.claim(stem.text ?? stem.sanitised) { free in
+      try directory.status(of: SetName.folder(free, .taken)) != nil
+    } claim: { free in
+      taken = SetName.folder(free, .taken)
+      try directory.rename(folder, to: directory, taken)
+    }
     try directory.synchronise()
     try directory.removeFolder(taken)
   }

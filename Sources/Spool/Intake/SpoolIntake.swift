@@ -402,7 +402,8 @@ package actor SpoolIntake {
   private func takeRemaining() async -> Bool {
     var goesOn = await takeGroup()
     if goesOn, sets.isNeeded {
-      for candidate in sets.candidates(folders, examiner) where goesOn && !Task.isCancelled {
+      for candidate in sets.candidates(folders, examiner, isCopied: recovery.isAlreadyCopied)
+      where goesOn && !Task.isCancelled {
         do {
           if try recovery.isAlreadyCopied(candidate.name, in: candidate.place) { continue }
         } catch {

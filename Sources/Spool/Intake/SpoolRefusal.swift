@@ -39,7 +39,7 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   /// The files of a set belong to several users.
   case setOfOwners([UInt32])
   /// A set isn't complete, and has waited for long enough.
-  case lateSet(missing: [String], hours: Double)
+  case lateSet(missing: [String], after: Duration)
   /// The folder of a set has no files.
   case setIsEmpty
   /// The ticket's source is one of the daemon's own files: in its spool, its state or its stores.
@@ -113,8 +113,8 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
       "the hot folder takes sets of files, and none of a set is called so (\(patterns.joined(separator: ", ")))"
     case .setOfOwners(let owners):
       "the files of the set belong to several users (\(owners.map { "\($0)" }.joined(separator: ", ")))"
-    case .lateSet(let missing, let hours):
-      "the set isn't complete after \(Duration.seconds(hours * 3600).text): it lacks \(missing.joined(separator: ", "))"
+    case .lateSet(let missing, let time):
+      "the set isn't complete after \(time.text): it lacks \(missing.joined(separator: ", "))"
     case .setIsEmpty: "the set has no files"
     case .own: "it is one of the daemon's own files"
     case .kernelFile: "it is in a pseudo file system, whose files the kernel generates as they are read"

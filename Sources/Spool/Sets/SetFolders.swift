@@ -72,16 +72,20 @@ final class SetFolders {
   var isNeeded: Bool { !touched.isEmpty || !found.isEmpty }
 
   /// Finishes what a kill left, and gathers what is complete.
-  /// - Parameter examiner: of files.
+  /// - Parameters:
+  ///   - examiner: of files.
+  ///   - isCopied: whether a file has been copied to `active/`, and couldn't be removed here: it was no member of a set then.
   /// - Returns: the sets to be taken.
-  func candidates(_ folders: IncomingFolders, _ examiner: EntryExaminer) -> [SpoolCandidate] {
+  func candidates(
+    _ folders: IncomingFolders, _ examiner: EntryExaminer, isCopied: (FileName, SpoolPlace) throws -> Bool
+  ) -> [SpoolCandidate] {
     var candidates: [SpoolCandidate] = []
     let recipes = touched.sorted()
     touched = []
     for place in recipes.compactMap({ folders.place(of: $0) }) {
       guard let recipe = place.recipe, let set = sets[recipe] else { continue }
       do {
-        try look(for: set, recipe, in: place, examiner, into: &candidates)
+        try look(for: set, recipe, in: place, examiner, isCopied, into: &candidates)
       } catch {
         report.failed(error, at: "incoming/" + recipe)
       }
@@ -143,10 +147,10 @@ final class SetFolders {
 
   private func look(
     for set: FileSet, _ recipe: String, in place: SpoolPlace, _ examiner: EntryExaminer,
-    into candidates: inout [SpoolCandidate]
+    _ isCopied: (FileName, SpoolPlace) throws -> Bool, into candidates: inout [SpoolCandidate]
   ) throws {
-    var listing = try list(place, recipe, examiner)
-    if try putBackUnfinished(in: place) { listing = try list(place, recipe, examiner) }
+    var listing = try list(place, recipe, examiner, isCopied)
+    if try putBackUnfinished(in: place) { listing = try list(place, recipe, examiner, isCopied) }
     finished = finished.filter { $0.recipe != recipe || $0.name.text.map { listing.files[$0] != nil } ?? false }
     if listing.isTooLong {
       report.failed(
@@ -185,7 +189,10 @@ final class SetFolders {
     return hasAny
   }
 
-  private func list(_ place: SpoolPlace, _ recipe: String, _ examiner: EntryExaminer) throws -> Listing {
+  private func list(
+    _ place: SpoolPlace, _ recipe: String, _ examiner: EntryExaminer,
+    _ isCopied: (FileName, SpoolPlace) throws -> Bool
+  ) throws -> Listing {
     var listing = Listing()
     var others: [FileName] = []
     try place.directory.forEach { name, kind in
@@ -199,7 +206,7 @@ final class SetFolders {
         listing.isTooLong = true
         return
       }
-      listing.files[text] = status
+      if try !isCopied(name, place) { listing.files[text] = status }
     }
     for name in others {
       switch try examiner.examine(name, in: place, trigger: .found) {
@@ -259,7 +266,7 @@ final class SetFolders {
       let name = Self.name(of: group, recipe)
       let members = group.all.map { Member(name: FileName($0), file: nil) }
       guard let folder = try gather(members, as: name, in: place) else { return nil }
-      try refuse(folder, in: place, .lateSet(missing: missing, hours: (set.timeout ?? 0) / 3600))
+      try refuse(folder, in: place, .lateSet(missing: missing, after: .seconds(set.timeout ?? 0)))
       return nil
     }
     return WaitingSet(

@@ -155,6 +155,10 @@ extension ControlClient {
 
   func schedules() async throws -> ScheduleList { try await send(.GET, .schedules) }
 
+  func diff(_ diff: ModelDiffRequest) async throws -> ModelDiff {
+    try await send(.POST, .diffModel, body: try WireFormat.encode(diff))
+  }
+
   func test(_ test: RecipeTest) async throws -> RecipeTestResult {
     try await send(.POST, .testRecipe, body: try WireFormat.encode(test))
   }

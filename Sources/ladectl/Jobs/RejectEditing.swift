@@ -5,14 +5,14 @@ import Glibc
 /// Lets the user correct rejected records in an editor, until the daemon takes them or the user has had enough.
 struct RejectEditing {
   /// More is better edited as a copy of the reject file. A request has a mebibyte.
-  private static let mostRecords = 1_000
+  private static let mostRecords = RejectRetryRequest.mostRecords
   private static let mostBytes = 512 << 10
 
   let session: Session
   let job: Int64
 
-  /// The corrected records; nil if there is nothing to submit.
-  func corrections() async throws -> [RejectCorrection]? {
+  /// Submits the corrected records; nil if there is nothing to submit. Until they are, they are kept in a file.
+  func submit(_ submit: ([RejectCorrection]) async throws -> Job) async throws -> Job? {
     let (all, columns) = try await open()
     // Of a long record, only the beginning is shown.
     let rejects = all.filter { $0.recordBytes <= RejectText.longestRecord }
@@ -25,29 +25,69 @@ struct RejectEditing {
     }
     let text = RejectText(rejects, columns: columns, of: job)
     let file = try TemporaryText()
-    defer { file.remove() }
-    var shown = text.text()
+    do {
+      try file.write(text.text())
+      let made = try await edited(text, file, submit)
+      file.remove()
+      return made
+    } catch {
+      if let content = try file.content, content != text.text() {
+        session.remark("Your corrections are kept in \(file.path).")
+      } else {
+        file.remove()
+      }
+      throw error
+    }
+  }
+
+  /// Has the text edited until what is left is submitted; nil if nothing is left.
+  private func edited(
+    _ text: RejectText, _ file: TemporaryText, _ submit: ([RejectCorrection]) async throws -> Job
+  ) async throws -> Job? {
     while true {
-      try file.write(shown)
       try Self.edit(file.path)
-      let records = text.corrections(in: try file.read())
-      guard !records.isEmpty else {
-        session.remark("All records were removed: nothing was submitted.")
-        return nil
+      let problems: [Int64: Reject]
+      var records: [RejectCorrection]?
+      let content = try file.read()
+      do throws(RejectText.Repeated) {
+        records = try text.corrections(in: content)
+      } catch {
+        report(RejectCheck(resolved: 0, rejects: [], failure: "\(error)"))
       }
-      let check: RejectCheck
-      do {
-        check = try await session.client.checkRejects(job, RejectRetryRequest(records: records))
-      } catch ControlClientError.refused(let problem) where problem.code == "invalid_request" {
-        check = RejectCheck(resolved: 0, rejects: [], failure: problem.detail)
+      if let records {
+        guard !records.isEmpty else {
+          session.remark("All records were removed: nothing was submitted.")
+          return nil
+        }
+        let outcome = try await checked(records, submit)
+        if let made = outcome.made { return made }
+        report(outcome.check)
+        problems = Dictionary(outcome.check.rejects.map { ($0.number, $0) }) { first, _ in first }
+      } else {
+        problems = [:]
       }
-      if check.rejects.isEmpty, check.failure == nil { return records }
-      report(check)
       guard session.terminal.canAsk, Question.ask("Edit them again?") else {
         session.remark("Nothing was submitted.")
         throw ExitStatus.completedWithRejects.silently
       }
-      shown = text.text(records, problems: Dictionary(check.rejects.map { ($0.number, $0) }) { first, _ in first })
+      // What couldn't be taken apart is edited as it is.
+      if let records { try file.write(text.text(records, problems: problems)) }
+    }
+  }
+
+  /// Submits the records if the check finds nothing wrong, with them or with the request.
+  private func checked(
+    _ records: [RejectCorrection], _ submit: ([RejectCorrection]) async throws -> Job
+  ) async throws -> (made: Job?, check: RejectCheck) {
+    do {
+      var check = try await session.client.checkRejects(job, RejectRetryRequest(records: records))
+      if check.rejects.isEmpty, check.failure == nil {
+        if check.resolved == Int64(records.count) { return (try await submit(records), check) }
+        check.failure = "\(records.count) records were sent, and \(check.resolved) would be resolved"
+      }
+      return (nil, check)
+    } catch ControlClientError.refused(let problem) where ["invalid_request", "conflict"].contains(problem.code) {
+      return (nil, RejectCheck(resolved: 0, rejects: [], failure: problem.detail))
     }
   }
 
@@ -69,7 +109,8 @@ struct RejectEditing {
     while true {
       let page = try await session.client.openRejects(job, query)
       rejects += page.rejects
-      bytes += page.rejects.reduce(0) { $0 + $1.recordBytes }
+      // A longer one isn't edited.
+      bytes += page.rejects.reduce(0) { $0 + ($1.recordBytes <= RejectText.longestRecord ? $1.recordBytes : 0) }
       guard rejects.count <= Self.mostRecords, bytes <= Self.mostBytes else {
         throw LocalFailure.tooMuchToEdit(job: job)
       }
@@ -108,6 +149,11 @@ private struct TemporaryText {
     } catch {
       throw LocalFailure.cantWrite(path: path, reason: error.localizedDescription)
     }
+  }
+
+  /// nil where it is gone.
+  var content: String? {
+    get throws { try FileManager.default.fileExists(atPath: path) ? read() : nil }
   }
 
   func read() throws -> String {

@@ -10,6 +10,13 @@ struct RejectText: Sendable {
   /// The bytes of the longest record that the daemon shows as a whole.
   static let longestRecord = 64 << 10
 
+  /// A record stands there more than once, and it isn't clear which one counts.
+  struct Repeated: Error, CustomStringConvertible {
+    let number: Int64
+
+    var description: String { "Reject \(number) stands there twice: leave one of them." }
+  }
+
   /// What begins the lines that are no part of a record.
   let mark: String
   private let rejects: [Reject]
@@ -49,7 +56,7 @@ struct RejectText: Sendable {
   }
 
   /// The records of an edited text; without text where they are what was rejected.
-  func corrections(in text: String) -> [RejectCorrection] {
+  func corrections(in text: String) throws(Repeated) -> [RejectCorrection] {
     let known = Dictionary(rejects.map { ($0.number, $0) }) { $1 }
     var records: [(number: Int64, lines: [Substring])] = []
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -61,14 +68,18 @@ struct RejectText: Sendable {
       }
     }
     var seen: Set<Int64> = []
-    return records.compactMap { number, lines in
+    var corrections: [RejectCorrection] = []
+    for (number, lines) in records {
+      guard seen.insert(number).inserted else { throw Repeated(number: number) }
       var lines = lines[...]
       while lines.last?.allSatisfy({ $0 == "\r" || $0 == "\n" }) == true { lines.removeLast() }
-      guard !lines.isEmpty, seen.insert(number).inserted, let reject = known[number] else { return nil }
+      guard !lines.isEmpty, let reject = known[number] else { continue }
       let record = lines.joined(separator: "\n")
       let original = reject.record.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n")
-      return RejectCorrection(number: number, record: record == original && reject.isReadable ? nil : record)
+      corrections.append(
+        RejectCorrection(number: number, record: record == original && reject.isReadable ? nil : record))
     }
+    return corrections
   }
 
   private static func hasLine(_ record: String, _ mark: String) -> Bool {

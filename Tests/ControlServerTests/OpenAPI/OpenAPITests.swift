@@ -159,6 +159,8 @@ struct OpenAPITests {
       "WaitingSet": names(WaitingSet.CodingKeys.self),
       "RecipeList": names(RecipeList.CodingKeys.self), "Recipe": names(Recipe.CodingKeys.self),
       "RecipeTest": names(RecipeTest.CodingKeys.self), "RecipeTestResult": names(RecipeTestResult.CodingKeys.self),
+      "ModelDiffRequest": names(ModelDiffRequest.CodingKeys.self), "ModelDiff": names(ModelDiff.CodingKeys.self),
+      "ModelChange": names(ModelDiff.Change.CodingKeys.self),
       "ReplayRequest": names(ReplayRequest.CodingKeys.self), "ReplayFile": names(ReplayFile.CodingKeys.self),
       "ReplayResult": names(ReplayResult.CodingKeys.self),
       "StoreList": names(StoreList.CodingKeys.self), "Store": names(Store.CodingKeys.self),

@@ -222,6 +222,29 @@ struct ControlVerbTests {
     }
   }
 
+  @Test("a file is compared with its model, with the status of what an import would do about it")
+  func diff() async throws {
+    try await with(MemoryBackend()) { run async throws in
+      let fits = try await run("model", "diff", "/fits.csv", "--recipe", "people")
+      #expect(fits.status == 0)
+      #expect(fits.output == "The whole file (9 records) fits Stop of store main.\n")
+      let differs = try await run("model", "diff", "/people.csv", "--recipe", "people")
+      #expect(differs.status == 2)
+      #expect(
+        differs.output == """
+          The whole file (9 records) doesn't fit Stop of store main:
+            type: height is Integer 16, which doesn't hold 2 values, such as “70000” in line 7 (Integer 32 would): discard_row
+            a.csv: new column: shoe size, Integer 64 as shoeSize, 1 value: discard_value
+            b.csv: new entity: no entity has this file: discard_row
+
+          """)
+      #expect(
+        try await run("model", "diff", "/people.csv", "--entity", "Stop", "--option", "schema=freeze").status == 1)
+      #expect(try await run("model", "diff", "/people.csv").status == 64)
+      #expect(try await run("model", "diff", "/people.csv", "--recipe", "people", "--mode", "insert").status == 64)
+    }
+  }
+
   @Test("a batch is made of files, and of a description, and shown")
   func batch() async throws {
     let backend = MemoryBackend()

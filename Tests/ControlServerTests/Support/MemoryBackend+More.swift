@@ -164,6 +164,21 @@ extension MemoryBackend {
       missing: [ReplayFile(job: 4, source: "b.csv", submittedAt: Date(timeIntervalSince1970: 1_700_000_100))])
   }
 
+  func diff(_ diff: ModelDiffRequest, by peer: Peer) async throws -> ModelDiff {
+    let fits = diff.source.hasSuffix("fits.csv")
+    let changes: [ModelDiff.Change] = [
+      .init(
+        subject: "types", entity: "Stop", column: "height", attribute: "height", type: "Integer 16",
+        newType: "Integer 32", values: 2, example: "70000", line: 7,
+        contract: diff.options["schema"] == .string("freeze") ? "freeze" : "discard_row"),
+      .init(
+        subject: "columns", file: "a.csv", entity: "Stop", column: "shoe size", attribute: "shoeSize",
+        newType: "Integer 64", values: 1, contract: "discard_value"),
+      .init(subject: "entities", file: "b.csv", contract: "discard_row"),
+    ]
+    return ModelDiff(store: "main", entity: "Stop", records: 9, isWhole: true, changes: fits ? [] : changes)
+  }
+
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
     note(test)
     let progress =

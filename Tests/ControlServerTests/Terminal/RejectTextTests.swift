@@ -30,26 +30,33 @@ struct RejectTextTests {
   }
 
   @Test("is read back: what is unchanged has no text, what is changed keeps its number, what is removed is left out")
-  func corrections() {
+  func corrections() throws {
     let rejects = RejectText([reject(3, "1,x"), reject(5, "2,\"a\nb\",y"), reject(6, "3,z")], columns: [], of: 7)
     let text = rejects.text()
-    #expect(rejects.corrections(in: text) == [.init(number: 3), .init(number: 5), .init(number: 6)])
+    #expect(try rejects.corrections(in: text) == [.init(number: 3), .init(number: 5), .init(number: 6)])
     let edited = text.replacing("b\",y", with: "b\",4").replacing("3,z\n", with: "")
-    #expect(rejects.corrections(in: edited) == [.init(number: 3), .init(number: 5, record: "2,\"a\nb\",4")])
-    #expect(rejects.corrections(in: "").isEmpty)
-    #expect(rejects.corrections(in: "#lade 99 line 1\nsomething\n").isEmpty)
+    #expect(try rejects.corrections(in: edited) == [.init(number: 3), .init(number: 5, record: "2,\"a\nb\",4")])
+    #expect(try rejects.corrections(in: "").isEmpty)
+    #expect(try rejects.corrections(in: "#lade 99 line 1\nsomething\n").isEmpty)
   }
 
   @Test("is marked by what no record begins with")
-  func mark() {
+  func mark() throws {
     let rejects = RejectText([reject(1, "a\n#lade 2 line 1\nb"), reject(2, "#lade- x")], columns: [], of: 7)
     #expect(rejects.mark == "#lade--")
-    #expect(rejects.corrections(in: rejects.text()) == [.init(number: 1), .init(number: 2)])
+    #expect(try rejects.corrections(in: rejects.text()) == [.init(number: 1), .init(number: 2)])
   }
 
   @Test("has the text of a record that can't be read as it is, also where it wasn't changed")
-  func unreadable() {
+  func unreadable() throws {
     let rejects = RejectText([reject(1, "a,\"b", isReadable: false)], columns: [], of: 7)
-    #expect(rejects.corrections(in: rejects.text()) == [.init(number: 1, record: "a,\"b")])
+    #expect(try rejects.corrections(in: rejects.text()) == [.init(number: 1, record: "a,\"b")])
+  }
+
+  @Test("is refused if a record stands there twice, and removed blocks don't count as that")
+  func repeated() throws {
+    let rejects = RejectText([reject(3, "1,x"), reject(5, "2,y")], columns: [], of: 7)
+    #expect(throws: RejectText.Repeated.self) { try rejects.corrections(in: "#lade 3 x\n1,2\n#lade 3 x\n1,3\n") }
+    #expect(try rejects.corrections(in: "#lade 3 x\n1,2\n#lade 5 x\n") == [.init(number: 3, record: "1,2")])
   }
 }

@@ -36,7 +36,7 @@ struct ColumnMappingTests {
   func unnamed(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     let end = try room.run(
-      ",code,name,\n0,a,Ann,\n1,b,Bob,x\n", mapping: MappingOptions { $0.unknownColumns = .refuse })
+      ",code,name,\n0,a,Ann,\n1,b,Bob,x\n", mapping: MappingOptions { $0.schema.columns = .freeze })
     #expect(end.tally == "2i 0u 0= 0r 0?")
     #expect(try room.rows("code", "name") == ["a|Ann", "b|Bob"])
     #expect(end.notes == ["column 1, 4 has no name in the header line and was ignored"])

@@ -38,7 +38,7 @@ struct OptionDecodingTests {
     options.mapping.properties = ["a": rule]
     options.mapping.key = ["a", "b"]
     (options.mapping.nulls, options.mapping.trims, options.mapping.filter) = (["NA"], true, "a > 1")
-    (options.mapping.ignoredColumns, options.mapping.unknownColumns) = (["x"], .refuse)
+    (options.mapping.ignoredColumns, options.mapping.schema) = (["x"], SchemaContract(.freeze))
     #expect(try JSONDecoder().decode(ImportOptions.self, from: JSONEncoder().encode(options)) == options)
   }
 }

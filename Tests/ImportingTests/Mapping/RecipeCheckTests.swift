@@ -119,7 +119,7 @@ struct UnknownColumnTests {
     let room = try ImportRoom(.memory)
     let text = #"[{"code":"a","":1}]"#
     #expect(try room.run(text, as: "a.json").notes == ["ignored column(s) that Person doesn't have: “”"])
-    let refusing = MappingOptions { $0.unknownColumns = .refuse }
+    let refusing = MappingOptions { $0.schema.columns = .freeze }
     #expect(
       "\(try #require(try room.failure(text, as: "a.json", job: "2", mapping: refusing)))".contains("column(s) “”"))
   }
@@ -138,29 +138,23 @@ struct UnknownColumnTests {
     #expect(try room.rows("code", "email") == ["a|"])
   }
 
-  @Test("unknown columns are passed over without a word where the recipe says so")
-  func ignore() throws {
-    let room = try ImportRoom(.memory)
-    let mapping = MappingOptions { $0.unknownColumns = .ignore }
-    #expect(try room.run("code,name,x\na,A,1\n", mapping: mapping).notes == [])
-  }
-
   @Test("unknown columns are refused with what was probably meant", arguments: StoreKind.allCases)
   func refuse(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     let mapping = MappingOptions {
-      $0.unknownColumns = .refuse
+      $0.schema.columns = .freeze
       $0.ignoredColumns = ["x"]
     }
     let error = try room.failure("code,nmae,x,agee,zzz\na,A,1,2,3\n", mapping: mapping)
     #expect(
       error as? MappingError
-        == .unknownColumns(
+        == .newColumns(
           entity: "Person",
           columns: [
             .init(name: "nmae", nearest: "name"), .init(name: "agee", nearest: "age"), .init(name: "zzz", nearest: nil),
           ]))
-    #expect("\(try #require(error))".contains("nmae (is it name?), agee (is it age?), zzz, and the recipe refuses"))
+    #expect(
+      "\(try #require(error))".contains("nmae (is it name?), agee (is it age?), zzz, and the recipe's schema freezes"))
     #expect(try room.count(of: "Person") == 0)
     #expect(try room.run("code,name,x\na,A,1\n", as: "b.csv", job: "2", mapping: mapping).tally == "1i 0u 0= 0r 0?")
   }
@@ -168,12 +162,12 @@ struct UnknownColumnTests {
   @Test("an unknown key of JSON is refused at the first batch that has it", arguments: StoreKind.allCases)
   func refuseLater(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
-    let mapping = MappingOptions { $0.unknownColumns = .refuse }
+    let mapping = MappingOptions { $0.schema.columns = .freeze }
     let text = "{\"code\":\"a\",\"name\":\"A\"}\n{\"code\":\"b\",\"name\":\"B\",\"nane\":1}"
     let error = try room.failure(text, as: "a.ndjson", batch: 1, mapping: mapping)
     #expect(
       error as? MappingError
-        == .unknownColumns(entity: "Person", columns: [.init(name: "nane", nearest: nil)]))
+        == .newColumns(entity: "Person", columns: [.init(name: "nane", nearest: nil)]))
     #expect(try room.rows("code") == ["a"])
   }
 }

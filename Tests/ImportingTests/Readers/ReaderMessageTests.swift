@@ -46,7 +46,7 @@ struct ReaderMessageTests {
     ),
     (
       .maskedOtherwise(column: "a"), "masked_otherwise",
-      "the value of “a” was masked with another credential than the one that there is now; take the record from its source"
+      "the value of “a” is masked in the reject file otherwise than it is to be now; take the record from its source"
     ),
     (
       .noCursor(column: "a"), "no_cursor",

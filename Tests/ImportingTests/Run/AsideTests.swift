@@ -37,7 +37,7 @@ struct AsideTests {
     let room = try ImportRoom(kind)
     let text = #"{"id":1,"root":2,"a":"x"}"# + "\n" + #"{"id":2,"root":2}"# + "\n"
     let reader = ReaderOptions(columns: ["id", "root", "a", "b"])
-    let mapping = MappingOptions { $0.unknownColumns = .refuse }
+    let mapping = MappingOptions { $0.schema.columns = .freeze }
     let end = try room.run(text, as: "a.ndjson", into: "Node", reader: reader, batch: 1, mapping: mapping)
     #expect(end.tally == "2i 0u 0= 0r 0?")
     #expect(try room.rows("id", "root.id", of: "Node") == ["1|2", "2|2"])

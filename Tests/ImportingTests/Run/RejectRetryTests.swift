@@ -54,13 +54,14 @@ struct RejectRetryTests {
   /// Runs the retry as a job.
   @discardableResult
   private func retry(
-    _ room: ImportRoom, job: Int64 = 2, rules: [String: PropertyRule] = Self.corrected, mode: ImportMode? = nil
+    _ room: ImportRoom, job: Int64 = 2, rules: [String: PropertyRule] = Self.corrected, mode: ImportMode? = nil,
+    stopAfter: Int = .max
   ) throws -> ImportEnd {
     room.retry = RejectRetry(rejected: "1", job: job, numbers: room.file("numbers"))
     defer { room.retry = nil }
     room.isSourceKept = true
     return try room.run(
-      "", as: "retry.csv", mode: mode, batch: 2, job: "\(job)", largeLoad: .max, rules: rules)
+      "", as: "retry.csv", mode: mode, batch: 2, job: "\(job)", stopAfter: stopAfter, largeLoad: .max, rules: rules)
   }
 
   private func resolved(_ room: ImportRoom) throws -> [Int64: Int64] {
@@ -138,6 +139,18 @@ struct RejectRetryTests {
     #expect(throws: (any Error).self) { try retry(room) }
     #expect(try resolved(room) == [1: 9])
     #expect(try room.count(of: "Person") == 5)
+  }
+
+  @Test("that is given up has set the references of what it has resolved", arguments: StoreKind.allCases)
+  func givenUp(kind: StoreKind) throws {
+    let room = try self.room(kind)
+    #expect(try !retry(room, stopAfter: 3).isFinished)
+    #expect(try resolved(room).keys.sorted() == [1, 2, 3, 4, 5, 6])
+    #expect(try room.rows("code", "boss.code").contains("p4|"))
+    var options = ImportOptions()
+    options.mapping.properties = Self.corrected
+    for _ in 1...2 { try ImportCheckpoint.setReferences(of: "2", options, in: room.context()) }
+    #expect(try room.rows("code", "boss.code").contains("p4|p8"))
   }
 
   @Test("that is a dry run changes nothing")

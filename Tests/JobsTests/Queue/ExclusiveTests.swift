@@ -22,8 +22,9 @@ struct ExclusiveTests {
   @Test("the class of an operation says whether it needs its store to itself, and whether it replaces the content")
   func declared() {
     var catalogue = OperationCatalogue.standard
-    #expect(catalogue.kinds.filter { catalogue.access(of: $0) == .exclusive } == ["migrate", "restore", "vacuum"])
-    #expect(catalogue.kinds.filter { catalogue.replacesContent($0) } == ["migrate", "restore"])
+    #expect(
+      catalogue.kinds.filter { catalogue.access(of: $0) == .exclusive } == ["migrate", "restore", "revert", "vacuum"])
+    #expect(catalogue.kinds.filter { catalogue.replacesContent($0) } == ["migrate", "restore", "revert"])
     catalogue.add("swap", Replacing.self)
     #expect(catalogue.access(of: "swap") == .exclusive && catalogue.replacesContent("swap"))
     #expect(!catalogue.replacesContent("unknown"))

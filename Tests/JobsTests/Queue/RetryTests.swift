@@ -72,7 +72,8 @@ struct RetryTests {
   }
 
   @Test(
-    "a job whose file is being brought back isn't pruned, removed or retried by another", arguments: StoreKind.allCases)
+    "a job whose file is being brought back isn't pruned, removed or retried by another, nor are its rejects",
+    arguments: StoreKind.allCases)
   func reviving(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let (arrived, goes) = (Latch(), Latch())
@@ -97,8 +98,14 @@ struct RetryTests {
     await #expect(throws: JobQueueError.refused(id: id, why: "is being tried again already")) {
       try await queue.retry(id, by: "anna")
     }
+    await #expect(throws: JobQueueError.refused(id: id, why: "is being tried again")) {
+      try await queue.receive(.of("noop"), retryingRejectsOf: id)
+    }
     goes.open()
     #expect(try await retried.state == .available)
+    await #expect(throws: JobQueueError.refused(id: id, why: "is being tried again")) {
+      try await queue.receive(.of("noop"), retryingRejectsOf: id)
+    }
     #expect(try await queue.job(id).state == .available)
   }
 

@@ -128,7 +128,7 @@ struct ConfigurationLoadTests {
           trim: true
           filter: "id > 5"
           ignored_columns: [note]
-          unknown_columns: refuse
+          schema: {columns: freeze, types: discard_value}
           key: [id, note]
           properties:
             name: full name
@@ -160,7 +160,8 @@ struct ConfigurationLoadTests {
       unit: .bytes, trims: false, allowsShortLines: true)
     #expect(lines.reader == reader)
     #expect(lines.mapping.nulls == ["NA", ""] && lines.mapping.trims && lines.mapping.filter == "id > 5")
-    #expect(lines.mapping.ignoredColumns == ["note"] && lines.mapping.unknownColumns == .refuse)
+    #expect(lines.mapping.ignoredColumns == ["note"] && lines.mapping.schema.columns == .freeze)
+    #expect(lines.mapping.schema.types == .discardValue && lines.mapping.schema.entities == .discardRow)
     var rules: [String: PropertyRule] = [:]
     func rule(_ name: String, _ change: (inout PropertyRule) -> Void) { change(&rules[name, default: PropertyRule()]) }
     rule("name") { $0.column = "full name" }

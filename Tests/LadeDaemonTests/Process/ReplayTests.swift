@@ -95,7 +95,7 @@ struct ReplayTests {
     jobs.append(try await folder.imported("number,name\n1,z\n", as: "z.csv", into: "members"))
     let configuration = try folder.text("lade.yaml")
     try folder.write(
-      configuration.replacing("max_attempts: 1", with: "max_attempts: 1, unknown_columns: refuse"), to: "lade.yaml")
+      configuration.replacing("max_attempts: 1", with: "max_attempts: 1, schema: freeze"), to: "lade.yaml")
     #expect(try await folder.ladectl("reload").status == 0)
     let result = try await replay(folder)
     var states: [JobState] = []
@@ -110,7 +110,7 @@ struct ReplayTests {
     let failed = try #require(result.files[3].replay)
     let retried = try await folder.ladectl("retry", "\(failed)")
     #expect(retried.status == 1 && retried.error.contains("'ladectl replay --recipe members'"), "\(retried.error)")
-    #expect(try await folder.ended(failed).failureCode == "unknown_columns")
+    #expect(try await folder.ended(failed).failureCode == "new_columns")
     try await daemon.stop()
   }
 

@@ -1,5 +1,8 @@
 import ControlAPI
+import CoreDataStores
 import Foundation
+import ManagedObjects
+import SQLiteStore
 import TestSupport
 import Testing
 
@@ -86,6 +89,89 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
+  @Test("in the mode that the submission gave beside the recipe", .timeLimit(.minutes(60)))
+  func givenMode() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipe("mode: upsert"))
+    let daemon = try await folder.start()
+    _ = try await folder.imported("number,name\n1,A\n", as: "first.csv", into: "members")
+    let path = try folder.write("number,name,age\n1,A,old\n2,B,old\n", to: "members.csv")
+    let run = try await folder.ladectl("import", path, "--recipe", "members", "--mode", "update", "--wait")
+    #expect(run.status == 2 || run.status == 3, "\(run.text) \(run.error)")
+    let job = try await folder.job(of: "members.csv")
+    #expect(job.progress.rejected == 2, "\(job.reason ?? "")")
+    try await change(folder, Self.recipe("mode: upsert"), to: Self.recipe("mode: upsert", Self.corrected))
+    let child = try await retried(job.id, folder)
+    #expect(
+      child.mode == .update && child.progress.updated == 1 && child.progress.rejected == 1, "\(child.reason ?? "")")
+    #expect(try await folder.sqlite("SELECT number, age FROM Member") == "1,70")
+    try await daemon.stop()
+  }
+
+  @Test("of a Core Data store, each into its entity", .timeLimit(.minutes(60)))
+  func coreData() async throws {
+    func attribute(_ name: String, _ type: String) -> ModelText.Property { .attribute(name, type, optional: true) }
+    let model = ModelText(
+      ModelText.entity(
+        "Part", unique: ["row"],
+        [.attribute("row", "Integer 64", optional: true, column: "Z_PK"), attribute("size", "Integer 16")]))
+    let before = "  app: { store: main, entity: \"*\", format: core-data }"
+    let folder = try DaemonFolder(model: model, recipes: before)
+    let coordinator = PersistentStoreCoordinator(
+      model: try ManagedObjectModel(entities: [
+        EntityDefinition("Part", attributes: [AttributeDefinition("size", .integer32)])
+      ]))
+    let options = CoreDataStoreOptions(template: .versionHashes(["Part": Data(repeating: 7, count: 32)]))
+    let app = URL(fileURLWithPath: folder.file("App.sqlite"))
+    try coordinator.addPersistentStore(.coreData(at: app, options: options))
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+    for size in [1, 70_000, 3, 70_000] { try context.insert("Part").setValue(.int(Int64(size)), forKey: "size") }
+    try context.save()
+    try coordinator.close()
+
+    let daemon = try await folder.start()
+    let output = try await folder.ladectl("import", app.path, "--recipe", "app", "--wait")
+    #expect(output.status == 2, "\(output.text) \(output.error)")
+    let job = try #require(try await folder.jobs().first)
+    #expect(job.progress.inserted == 2 && job.progress.rejected == 2, "\(job.reason ?? "")")
+    try await change(
+      folder, before,
+      to:
+        "  app: { store: main, entity: \"*\", format: core-data, properties: { size: { values: { \"70000\": \"7\" } } } }"
+    )
+    let child = try await retried(job.id, folder)
+    #expect(child.state == .completed && child.progress.inserted == 2, "\(child.reason ?? "")")
+    #expect(try await folder.sqlite("SELECT size, count(*) FROM Part GROUP BY size ORDER BY size") == "1,1\n3,1\n7,2")
+    #expect(try await folder.job(job.id).openRejects == 0)
+    try await daemon.stop()
+  }
+
+  @Test(
+    "of a job that was killed and cancelled before it ran again, which has rows in the store", .timeLimit(.minutes(60)))
+  func cancelled() async throws {
+    let before = Self.recipe("batch_size: 100")
+    let folder = try DaemonFolder(model: Members.model, recipes: before)
+    var daemon = try await folder.start()
+    let members = Members(rows: 60_000, faults: 900, kinds: [.badInteger])
+    try folder.drop(members.csv, as: "members.csv", into: "members")
+    while try await folder.count("Member") < 500 {}
+    _ = try await folder.ladectl("pause")
+    try await daemon.kill()
+    daemon = try await folder.start()
+    let waiting = try #require(try await folder.jobs().first)
+    try #require(!waiting.state.isEnded, "\(waiting.reason ?? "")")
+    _ = try await folder.ladectl("cancel", "\(waiting.id)")
+    let job = try await folder.ended(waiting.id)
+    _ = try await folder.ladectl("resume")
+    #expect(job.state == .cancelled)
+    #expect(job.progress.inserted == Int64(try await folder.count("Member")))
+    let report = try await folder.asked(RejectReport.self, "rejects", "\(job.id)")
+    #expect(report.count == job.progress.rejected && report.count > 0)
+    try await change(folder, before, to: Self.recipe("batch_size: 100", Self.corrected))
+    let child = try await retried(job.id, folder)
+    #expect(child.progress.inserted == job.progress.rejected, "\(child.reason ?? "")")
+    try await daemon.stop()
+  }
+
   @Test("once the model is corrected", .timeLimit(.minutes(60)))
   func model() async throws {
     let folder = try DaemonFolder(
@@ -160,6 +246,10 @@ struct RetriedRejectTests {
     async let two = folder.ladectl("rejects", "retry", "\(job.id)", "--json")
     let runs = try await [one, two]
     #expect(runs.map(\.status).sorted() == [0, 1], "\(runs.map(\.error))")
+    // Nobody else can hold them up.
+    let path = try folder.write("number,name\n7,G\n", to: "g.csv")
+    let forged = try await folder.ladectl("import", path, "--recipe", "members", "--unique-key", "rejects of job 1")
+    #expect(forged.status == 1 && forged.error.contains("as the daemon's own keys do"), "\(forged.error)")
     // A job whose rejects are being retried isn't tried again itself, and its retry isn't either.
     #expect(try await folder.ladectl("retry", "\(job.id)").status == 1)
     _ = try await folder.ladectl("resume")
@@ -210,6 +300,10 @@ struct RetriedRejectTests {
     let wrong = try await edited(folder, "sed -i 's/,old$/,70/'", "rejects", "retry", "\(job.id)", "--edit")
     #expect(wrong.status == 2, "\(wrong.error)")
     #expect(wrong.error.contains("Reject 2, age:") && !wrong.error.contains("Reject 1,"))
+    // What was corrected isn't lost.
+    let kept = try #require(wrong.error.firstMatch(of: /corrections are kept in (\/.*)\./)?.1)
+    #expect(try String(contentsOfFile: String(kept), encoding: .utf8).contains("2,B,70"))
+    try FileManager.default.removeItem(atPath: String(kept))
     #expect(try await folder.jobs().count == 1)
     #expect(try await folder.count("Member") == 1)
 
@@ -242,6 +336,12 @@ struct RetriedRejectTests {
     #expect(try await folder.ladectl("rejects", "retry", "\(child.id)").error.contains("job \(job.id)"))
     #expect(try await folder.ladectl("retry", "\(child.id)").status == 1)
     #expect(try await folder.ladectl("rejects", "\(job.id)", "4").status == 1)
+    let many = (1...1_001).map { "{\"number\": \($0)}" }.joined(separator: ",")
+    for verb in ["check", "retry"] {
+      let refused = try await folder.http("POST", "/v1/jobs/\(job.id)/rejects/\(verb)", "{\"records\": [\(many)]}")
+      #expect(refused.status == 422 || refused.status == 400, "\(refused.text)")
+      #expect(refused.text.contains("1001"), "\(refused.text)")
+    }
     try await daemon.stop()
   }
 }

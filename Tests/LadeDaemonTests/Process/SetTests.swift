@@ -233,6 +233,8 @@ struct SetTests {
     #expect(try await folder.ladectl("status").text.contains(", overdue"))
     let metrics = try PrometheusText(try await folder.http("GET", "/metrics").text)
     #expect(metrics.value("lade_spool_sets_overdue", [:]) == 1)
+    let health: Health = try await folder.http("GET", "/v1/health").decoded()
+    #expect(health.status == .warn && health.checks["sets:timetable"]?.first?.status == .warn)
     try folder.drop(Timetable.trips, as: "trips-1.csv", into: "timetable")
     try folder.drop("", as: "1.done", into: "timetable")
     #expect(try await folder.job(of: "timetable-1").state == .completed)

@@ -172,6 +172,19 @@ struct JSONRejects: RejectForm {
     return Array(raw[..<value]) + [UInt8(ascii: "{")] + rest
   }
 
+  /// The first top-level member `lade` of a record, or of a member of an object that is one; nil if it isn't JSON or has none.
+  /// A record may have another of its own after that.
+  static func reason(in raw: UnsafeRawBufferPointer) -> String? {
+    guard let first = raw.first(where: { !JSONToken.isSpace($0) }),
+      [UInt8(ascii: "{"), UInt8(ascii: "\"")].contains(first)
+    else { return nil }
+    let text = Array(raw.drop { JSONToken.isSpace($0) })
+    let start = first == UInt8(ascii: "{") ? 0 : value(of: text)
+    return start.flatMap { valueRange(of: RejectReason.member, in: text, from: $0) }.map {
+      String(decoding: text[$0], as: UTF8.self)
+    }
+  }
+
   /// Where the value of a member begins, after its key; nil if that isn't one.
   static func value(of raw: [UInt8]) -> Int? {
     raw.withUnsafeBufferPointer { bytes in

@@ -6,8 +6,13 @@ import Glibc
 
 /// The bytes of pages that are in memory, and all that were unpacked.
 final class PageMemory {
-  private(set) var held = 0
+  private(set) var held = 1 << 12
   private(set) var unpacked: Int64 = 0
+  /// The bytes of values that were left out since they are longer than a record may be.
+  private var omitted: Int64 = 0
+  /// How long a value may be, and how much of a longer one is kept.
+  let longestValue: Int
+  private let kept: Int
   private var isRecounting = false
   private let limit: Int
   private let note: (Int64) throws(ParquetError) -> Void
@@ -15,11 +20,28 @@ final class PageMemory {
   private var packed: UnsafeMutableBufferPointer<UInt8>
   let unpacker = PageUnpacker()
 
-  /// - Parameter note: gets the bytes unpacked so far, and throws if they are too many.
-  init(limit: Int, note: @escaping (Int64) throws(ParquetError) -> Void) {
+  /// - Parameters:
+  ///   - limit: of the pages.
+  ///   - longestValue: of a longer value, the first `kept` bytes are.
+  ///   - note: gets the bytes unpacked so far, and throws if they are too many.
+  init(limit: Int, longestValue: Int, kept: Int, note: @escaping (Int64) throws(ParquetError) -> Void) {
     self.limit = limit
+    self.longestValue = longestValue
+    self.kept = min(kept, longestValue)
     self.note = note
-    packed = .allocate(capacity: 1 << 12)
+    packed = .allocate(capacity: held)
+  }
+
+  /// The beginning of a value that is too long.
+  func beginning(of value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+    omitted += Int64(value.count - kept)
+    return UnsafeBufferPointer(rebasing: value[..<kept])
+  }
+
+  /// The bytes that were left out since this was asked.
+  func takeOmitted() -> Int64 {
+    defer { omitted = 0 }
+    return omitted
   }
 
   deinit { packed.deallocate() }
@@ -50,10 +72,14 @@ final class PageMemory {
   }
 
   /// Room for a page, until the next is read.
-  func room(_ count: Int) -> UnsafeMutableBufferPointer<UInt8> {
+  func room(_ count: Int) throws(ParquetError) -> UnsafeMutableBufferPointer<UInt8> {
     if packed.count < count {
+      let capacity = max(count, 1 << 16)
+      release(packed.count)
       packed.deallocate()
-      packed = .allocate(capacity: max(count, 1 << 16))
+      packed = UnsafeMutableBufferPointer(start: nil, count: 0)
+      try hold(capacity)
+      packed = .allocate(capacity: capacity)
     }
     return UnsafeMutableBufferPointer(rebasing: packed[..<count])
   }
@@ -157,11 +183,15 @@ final class ColumnCursor {
         index &+= 1
         guard place < dictionary.count else { throw malformed("a value isn't in the dictionary") }
         let entry = dictionary.entry(place)
-        text.append(entry.bytes)
+        text.append(entry.bytes.count <= memory.longestValue ? entry.bytes : memory.beginning(of: entry.bytes))
         return entry.kind
       }
     }
     guard let bytes = values.next() else { throw malformed("a page has too few values") }
+    if bytes.count > memory.longestValue {
+      text.append(memory.beginning(of: bytes))
+      return .text
+    }
     guard let kind = form.append(bytes, to: text) else { throw malformed("a value isn't one of its type") }
     return kind
   }
@@ -258,7 +288,14 @@ final class ColumnCursor {
     else {
       throw malformed("a page's sizes are wrong")
     }
+    let pageStart = place
     place = start + header.packedBytes
+    guard header.unpackedBytes <= Int64(Self.pageLimit), header.packedBytes <= Int64(Self.pageLimit) else {
+      throw .tooLarge(
+        part: "a page of \(part)", bytes: max(header.unpackedBytes, header.packedBytes), limit: Int64(Self.pageLimit))
+    }
+    // Also what takes time only: a page without values is read, too.
+    try memory.noteUnpacked(max(Self.leastPage, Int(place - pageStart), Int(header.unpackedBytes)))
     switch header.kind {
     case .other: return 0
     case .dictionary:
@@ -284,7 +321,7 @@ final class ColumnCursor {
     while true {
       let count = Int(min(Int64(size), left))
       guard count > 0 else { throw malformed("it has fewer values than it should have") }
-      let bytes = memory.room(count)
+      let bytes = try memory.room(count)
       try file.read(at: place, into: bytes)
       guard let base = bytes.baseAddress else { throw malformed("it has no pages") }
       var reader = ThriftReader(base, count: count)
@@ -303,13 +340,8 @@ final class ColumnCursor {
 
   /// Reads the bytes of a page, checks them, and unpacks them into memory of its own.
   private func load(_ header: ParquetPageHeader, at start: Int64, plain: Int = 0) throws(ParquetError) {
-    guard header.unpackedBytes <= Int64(Self.pageLimit), header.packedBytes <= Int64(Self.pageLimit) else {
-      throw .tooLarge(
-        part: "a page of \(part)", bytes: max(header.unpackedBytes, header.packedBytes), limit: Int64(Self.pageLimit))
-    }
     let (packedCount, count) = (Int(header.packedBytes), Int(header.unpackedBytes))
     guard plain <= packedCount, plain <= count else { throw malformed("a page's levels are longer than it") }
-    try memory.noteUnpacked(count)
     if page.count < count {
       let capacity = count + count / 4
       // The old one goes first, or both would be in memory.
@@ -319,7 +351,7 @@ final class ColumnCursor {
       try memory.hold(capacity)
       page = .allocate(capacity: capacity)
     }
-    let packed = memory.room(packedCount)
+    let packed = try memory.room(packedCount)
     try file.read(at: start, into: packed)
     let bytes = UnsafeBufferPointer(packed)
     if let checksum = header.checksum {
@@ -345,7 +377,7 @@ final class ColumnCursor {
     try load(header, at: start)
     let made = ParquetDictionary()
     let (first, end) = try bounds(header)
-    guard try values.begin(first, end, encoding: 0),
+    guard try values.begin(first, end, encoding: 0, count: header.values),
       try made.fill(
         values, count: Int(header.values), form, limit: Self.dictionaryLimit, part: { "the dictionary of \(part)" })
     else { throw malformed("its dictionary has too few values") }
@@ -360,13 +392,14 @@ final class ColumnCursor {
   }
 
   private func readValues(_ header: ParquetPageHeader, at start: Int64) throws(ParquetError) {
-    let levelBytes = header.definitionBytes + header.repetitionBytes
+    var levelBytes: Int64 = 0
     if header.kind == .dataV2 {
-      guard header.definitionBytes >= 0, header.repetitionBytes >= 0, levelBytes <= header.packedBytes else {
-        throw malformed("a page's levels are longer than it")
-      }
+      guard (0...header.packedBytes).contains(header.repetitionBytes),
+        (0...header.packedBytes - header.repetitionBytes).contains(header.definitionBytes)
+      else { throw malformed("a page's levels are longer than it") }
+      levelBytes = header.definitionBytes + header.repetitionBytes
     }
-    try load(header, at: start, plain: header.kind == .dataV2 ? Int(levelBytes) : 0)
+    try load(header, at: start, plain: Int(levelBytes))
     var (first, end) = try bounds(header)
     if header.kind == .dataV2 {
       let (repetitionEnd, valuesStart) = (first + Int(header.repetitionBytes), first + Int(levelBytes))
@@ -379,7 +412,7 @@ final class ColumnCursor {
     }
     places = nil
     guard header.encoding == 2 || header.encoding == 8 else {
-      guard try values.begin(first, end, encoding: header.encoding) else {
+      guard try values.begin(first, end, encoding: header.encoding, count: header.values) else {
         throw malformed("a page's values can't be read")
       }
       return

@@ -34,10 +34,10 @@ final class PageValues {
 
   deinit { slot.deallocate() }
 
-  /// Begins with a page's values.
+  /// Begins with a page's values, `count` at most.
   /// - Throws: ``ParquetError/unsupported(what:column:)`` for an encoding that isn't one of the type's.
   /// - Returns: false if the bytes can't be such values.
-  func begin(_ start: BytePointer, _ end: BytePointer, encoding: Int64) throws(ParquetError) -> Bool {
+  func begin(_ start: BytePointer, _ end: BytePointer, encoding: Int64, count: Int64) throws(ParquetError) -> Bool {
     (place, self.end, index) = (start, end, 0)
     let isWhole = leaf.physical == .int32 || leaf.physical == .int64
     switch (encoding, leaf.physical) {
@@ -48,14 +48,15 @@ final class PageValues {
       guard let length = length(), length <= end - place else { return false }
       mode = .hybridBits(HybridReader(place, place + length, width: 1))
     case (5, _) where isWhole:
-      guard let reader = DeltaReader(start, end, isNarrow: isNarrow) else { return false }
+      guard let reader = DeltaReader(start, end, isNarrow: isNarrow), reader.left <= count else { return false }
       mode = .delta(reader)
     case (6, .bytes):
-      guard let lengths = lengths(at: start) else { return false }
+      guard let lengths = lengths(at: start, count) else { return false }
       mode = .deltaLengths(lengths)
     case (7, .bytes), (7, .fixed):
-      guard let prefixes = DeltaReader(start, end, isNarrow: true), let rest = Self.end(of: prefixes),
-        let suffixes = lengths(at: rest), suffixes.left == prefixes.left
+      guard let prefixes = DeltaReader(start, end, isNarrow: true), prefixes.left <= count,
+        let rest = Self.end(of: prefixes),
+        let suffixes = lengths(at: rest, count), suffixes.left == prefixes.left
       else { return false }
       last.removeAll(keepingCapacity: true)
       mode = .deltaBytes(prefixes: prefixes, suffixes: suffixes)
@@ -146,8 +147,10 @@ final class PageValues {
   }
 
   /// The lengths that stand at a place; the bytes behind them are then the next.
-  private func lengths(at start: BytePointer) -> DeltaReader? {
-    guard let reader = DeltaReader(start, end, isNarrow: true), let behind = Self.end(of: reader) else { return nil }
+  private func lengths(at start: BytePointer, _ count: Int64) -> DeltaReader? {
+    guard let reader = DeltaReader(start, end, isNarrow: true), reader.left <= count,
+      let behind = Self.end(of: reader)
+    else { return nil }
     place = behind
     return reader
   }

@@ -80,7 +80,7 @@ final class ParquetFile {
     var reader = ThriftReader(base + offset, count: footer.count - offset)
     let group: ParquetRowGroup
     do throws(ThriftReader.Mistake) {
-      group = try ParquetRowGroup(&reader)
+      group = try ParquetRowGroup(&reader, columns: schema.leaves.count)
     } catch {
       throw .malformed(part: part, what: "row group \(index + 1) can't be read")
     }
@@ -93,12 +93,21 @@ final class ParquetFile {
         part: part, what: "row group \(index + 1) has \(group.chunks.count) columns of \(schema.leaves.count)")
     }
     var cursors: [ColumnCursor] = []
+    var bytes: Int64 = 0
     for (leaf, chunk) in zip(schema.leaves, group.chunks) {
+      guard chunk.type ?? leaf.physical.rawValue == leaf.physical.rawValue, chunk.path ?? leaf.name == leaf.name else {
+        throw .malformed(
+          part: part, what: "row group \(index + 1) has other columns than the schema, or in another order")
+      }
       guard chunk.start >= 4, chunk.size >= 0, chunk.start <= size, chunk.size <= size - chunk.start, chunk.values >= 0,
         leaf.repetition > 0 || chunk.values == group.rows
       else {
         throw .malformed(
           part: "the column “\(leaf.name)” of row group \(index + 1)", what: "its place or size is wrong")
+      }
+      bytes += chunk.size
+      guard bytes <= size else {
+        throw .malformed(part: part, what: "the columns of row group \(index + 1) are larger than the file")
       }
       cursors.append(try ColumnCursor(self, leaf, chunk, group: index, memory))
     }
@@ -156,7 +165,9 @@ final class ParquetFile {
         case 2:
           guard type == .list else { throw .malformed }
           let (element, count) = try reader.list()
-          guard element == .structure, count <= 4 * ParquetSchema.columnLimit + 1 else { throw .malformed }
+          guard elements.isEmpty, element == .structure, count <= 4 * ParquetSchema.columnLimit + 1 else {
+            throw .malformed
+          }
           for _ in 0..<count { elements.append(try ParquetSchemaElement(&reader)) }
           return true
         case 3:
@@ -165,7 +176,9 @@ final class ParquetFile {
         case 4:
           guard type == .list else { throw .malformed }
           let (element, count) = try reader.list()
-          guard element == .structure || count == 0, count <= ParquetFile.groupLimit else { throw .malformed }
+          guard groups.isEmpty, element == .structure || count == 0, count <= ParquetFile.groupLimit else {
+            throw .malformed
+          }
           for _ in 0..<count {
             let offset = reader.place - base
             var rows: Int64 = 0

@@ -168,6 +168,9 @@ struct ParquetChunk {
   /// The pages' range in the file.
   var start: Int64 = 0
   var size: Int64 = 0
+  /// The number of the physical type, and the path in the schema; nil where they aren't said.
+  var type: Int64?
+  var path: String?
 }
 
 /// A row group: its rows, and a chunk for each leaf of the schema.
@@ -178,14 +181,15 @@ struct ParquetRowGroup {
   private(set) var isElsewhere = false
   private(set) var isEncrypted = false
 
-  init(_ reader: inout ThriftReader) throws(ThriftReader.Mistake) {
+  /// - Parameter columns: how many chunks there are at most.
+  init(_ reader: inout ThriftReader, columns: Int) throws(ThriftReader.Mistake) {
     var (rows, chunks, elsewhere, encrypted): (Int64, [ParquetChunk], Bool, Bool) = (0, [], false, false)
     try reader.structure { (field, type, reader) throws(ThriftReader.Mistake) in
       switch field {
       case 1:
         guard type == .list else { throw .malformed }
         let (element, count) = try reader.list()
-        guard element == .structure || count == 0 else { throw .malformed }
+        guard chunks.isEmpty, element == .structure || count == 0, count <= columns else { throw .malformed }
         for _ in 0..<count {
           var chunk = ParquetChunk()
           try reader.structure { (field, type, reader) throws(ThriftReader.Mistake) in
@@ -222,6 +226,14 @@ extension ParquetChunk {
     var dictionary: Int64 = 0
     try reader.structure { (field, type, reader) throws(ThriftReader.Mistake) in
       switch field {
+      case 1: made.type = try reader.integer(type)
+      case 3:
+        guard type == .list else { throw .malformed }
+        let (element, count) = try reader.list()
+        guard element == .binary || count == 0 else { throw .malformed }
+        var path = ""
+        for place in 0..<count { path += (place == 0 ? "" : ".") + (try reader.text()) }
+        made.path = path
       case 4: made.codec = try reader.integer(type)
       case 5: made.values = try reader.integer(type)
       case 7: made.size = try reader.integer(type)
@@ -258,10 +270,11 @@ struct ParquetPageHeader {
 
   init(_ reader: inout ThriftReader) throws(ThriftReader.Mistake) {
     var made = ParquetPageHeader()
-    var hasDetails = false
+    var (hasKind, hasDetails) = (false, false)
     try reader.structure { (field, type, reader) throws(ThriftReader.Mistake) in
       switch field {
       case 1:
+        hasKind = true
         switch try reader.integer(type) {
         case 0: made.kind = .data
         case 2: made.kind = .dictionary
@@ -303,7 +316,7 @@ struct ParquetPageHeader {
       }
       return true
     }
-    guard hasDetails || made.kind == .other else { throw .malformed }
+    guard hasKind, hasDetails || made.kind == .other else { throw .malformed }
     self = made
   }
 

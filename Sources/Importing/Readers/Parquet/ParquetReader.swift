@@ -100,7 +100,9 @@ final class ParquetReader: SequentialReader {
     let storage = batch.storage
     let firstCell = storage.pointee.cellCount
     let arena = UInt32(truncatingIfNeeded: storage.pointee.arenaCount)
-    for var cell in records.cells {
+    let cells = records.cells
+    for index in cells.indices {
+      var cell = cells[index]
       cell.offset &+= arena
       storage.pointee.append(cell)
     }

@@ -10,12 +10,12 @@ final class ParquetRecords {
   private(set) var row: Int64 = 0
   private var rows: Int64 = 0
   private var cursors: [ColumnCursor] = []
-  /// Whether each column of the records is one plain value.
-  private let isPlain: [Bool]
+  /// The cursors of the columns that are one plain value, in the order of the columns. Not counted: ``cursors`` has them, too.
+  private var plain: [Unmanaged<ColumnCursor>?]
 
   /// The texts of the record that was read, and its cells, which have their places in it.
   let text = TextBuffer(capacity: 1 << 12)
-  private(set) var cells: [Cell] = []
+  let cells: UnsafeMutableBufferPointer<Cell>
   /// The bytes of the record, more than the texts if it is too long.
   private(set) var bytes: Int64 = 0
   private(set) var isTooLong = false
@@ -23,6 +23,7 @@ final class ParquetRecords {
   private(set) var hasFault = false
   private let limit: Int
   private let kept: Int
+  private let note: (Int64) throws(ParquetError) -> Void
   private let value = TextBuffer(capacity: 1 << 10)
 
   /// - Parameters:
@@ -36,13 +37,14 @@ final class ParquetRecords {
     self.file = file
     self.limit = limit
     self.kept = kept
-    memory = PageMemory(limit: memoryLimit, note: note)
-    let leaves = file.schema.leaves
-    isPlain = file.schema.columns.map { column in
-      guard case .value = column.shape else { return false }
-      return leaves[column.leaves.lowerBound].repetition == 0
-    }
+    self.note = note
+    memory = PageMemory(limit: memoryLimit, longestValue: limit, kept: kept, note: note)
+    plain = []
+    cells = .allocate(capacity: file.schema.columns.count)
+    cells.initialize(repeating: Cell(kind: .missing, offset: 0, length: 0))
   }
+
+  deinit { cells.deallocate() }
 
   /// The bytes of pages that were unpacked.
   var unpacked: Int64 { memory.unpacked }
@@ -59,10 +61,16 @@ final class ParquetRecords {
 
   private func begin(_ index: Int) throws(ParquetError) {
     // The pages of the group before are given back first.
-    cursors = []
+    (plain, cursors) = ([], [])
     (group, row, rows) = (index, 0, file.rows(ofGroup: index))
     // A group without rows needn't have its columns in any place.
-    if rows > 0 { cursors = try file.cursors(ofGroup: index, memory) }
+    guard rows > 0 else { return }
+    cursors = try file.cursors(ofGroup: index, memory)
+    plain = file.schema.columns.map { column in
+      let cursor = cursors[column.leaves.lowerBound]
+      guard case .value = column.shape, cursor.leaf.repetition == 0 else { return nil }
+      return .passUnretained(cursor)
+    }
   }
 
   /// Reads the next record; false at the end.
@@ -73,47 +81,57 @@ final class ParquetRecords {
       try begin(group + 1)
     }
     text.removeAll()
-    cells.removeAll(keepingCapacity: true)
     (bytes, isTooLong, hasFault) = (0, false, false)
-    let columns = file.schema.columns
-    for index in columns.indices {
+    let plain = plain
+    for index in cells.indices {
       let start = text.count
       let kind =
-        isPlain[index] ? try readPlain(cursors[columns[index].leaves.lowerBound]) : try readNested(columns[index])
-      cells.append(
-        Cell(
-          kind: kind, offset: UInt32(truncatingIfNeeded: start), length: UInt32(truncatingIfNeeded: text.count - start))
-      )
-      checkLength()
+        if let cursor = plain[index] {
+          try cursor._withUnsafeGuaranteedRef { readPlain($0) }.get()
+        } else {
+          try readNested(file.schema.columns[index])
+        }
+      cells[index] = Cell(
+        kind: kind, offset: UInt32(truncatingIfNeeded: start), length: UInt32(truncatingIfNeeded: text.count - start))
+      try checkLength()
     }
-    bytes += Int64(text.count)
+    let omitted = memory.takeOmitted()
+    if omitted > 0 { isTooLong = true }
+    bytes += Int64(text.count) + omitted
     row += 1
     return true
   }
 
   @inline(__always)
-  private func readPlain(_ cursor: ColumnCursor) throws(ParquetError) -> Cell.Kind {
-    guard try cursor.isAtValue() else { throw cursor.malformed("it has fewer values than rows") }
-    if cursor.definition < cursor.leaf.definition {
-      cursor.pass()
-      return .null
+  private func readPlain(_ cursor: ColumnCursor) -> Result<Cell.Kind, ParquetError> {
+    do throws(ParquetError) {
+      guard try cursor.isAtValue() else { throw cursor.malformed("it has fewer values than rows") }
+      if cursor.definition < cursor.leaf.definition {
+        cursor.pass()
+        return .success(.null)
+      }
+      let kind = try cursor.append(to: text)
+      guard kind == .fault else { return .success(kind) }
+      hasFault = true
+      return .success(.text)
+    } catch {
+      return .failure(error)
     }
-    let kind = try cursor.append(to: text)
-    guard kind == .fault else { return kind }
-    hasFault = true
-    return .text
   }
 
   @inline(__always)
-  private func checkLength() {
-    if text.count > limit { cut() }
+  private func checkLength() throws(ParquetError) {
+    if text.count > limit { try cut() }
   }
 
+  /// Of a record that is too long, only the beginning is kept. It may be of any length: a short page may say that a value is
+  /// there a billion times.
   @inline(never)
-  private func cut() {
+  private func cut() throws(ParquetError) {
     isTooLong = true
     bytes += Int64(text.count - min(kept, text.count))
     text.truncate(to: min(kept, text.count))
+    try note(bytes)
   }
 
   // MARK: Nested values
@@ -138,7 +156,14 @@ final class ParquetRecords {
 
   /// Whether a part isn't there, by the level of its first column; it is then passed in all of them.
   private func isAbsent(_ member: ParquetSchema.Member, below definition: UInt32) throws(ParquetError) -> Bool {
-    guard cursors[member.leaves.lowerBound].definition < definition else { return false }
+    guard cursors[member.leaves.lowerBound].definition < definition else {
+      for leaf in member.leaves.dropFirst() {
+        guard try cursors[leaf].isAtValue(), cursors[leaf].definition >= definition else {
+          throw cursors[leaf].malformed("its levels contradict")
+        }
+      }
+      return false
+    }
     for leaf in member.leaves {
       let cursor = cursors[leaf]
       guard try cursor.isAtValue(), cursor.definition < definition else {
@@ -169,8 +194,8 @@ final class ParquetRecords {
         if !isFirst { text.append(UInt8(ascii: ",")) }
         isFirst = false
         try appendOptional(element)
-        checkLength()
-      } while try isRepeated(member, at: repetition)
+        try checkLength()
+      } while try isRepeated(member, at: repetition, definition)
       text.append(UInt8(ascii: "]"))
     case .map(let key, let value, let repetition, let definition):
       if try isAbsent(member, below: definition) { return text.append("{}") }
@@ -186,8 +211,8 @@ final class ParquetRecords {
         }
         text.append(UInt8(ascii: ":"))
         try appendOptional(value)
-        checkLength()
-      } while try isRepeated(member, at: repetition)
+        try checkLength()
+      } while try isRepeated(member, at: repetition, definition)
       text.append(UInt8(ascii: "}"))
     }
   }
@@ -196,14 +221,17 @@ final class ParquetRecords {
     if try isNull(member) { text.append("null") } else { try appendJSON(member) }
   }
 
-  /// Whether there is a further value at a level of repetition. All columns of a part agree on that.
-  private func isRepeated(_ member: ParquetSchema.Member, at repetition: UInt32) throws(ParquetError) -> Bool {
+  /// Whether there is a further value at a level of repetition, which then is there. All columns of a part agree on that.
+  private func isRepeated(
+    _ member: ParquetSchema.Member, at repetition: UInt32, _ definition: UInt32
+  ) throws(ParquetError) -> Bool {
     let first = cursors[member.leaves.lowerBound]
     let isRepeated = try first.isAtValue() && first.repetition == repetition
     for leaf in member.leaves {
       let cursor = cursors[leaf]
       let level = try cursor.isAtValue() ? cursor.repetition : 0
-      guard (level == repetition) == isRepeated, level <= repetition else {
+      guard (level == repetition) == isRepeated, level <= repetition, !isRepeated || cursor.definition >= definition
+      else {
         throw cursor.malformed("its levels contradict")
       }
     }

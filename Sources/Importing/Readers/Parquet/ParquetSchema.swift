@@ -40,6 +40,8 @@ struct ParquetSchema {
 
   static let columnLimit = 16_384
   private static let nameLimit = 1 << 20
+  /// Each column has its path.
+  private static let pathLimit = 4 << 10
   private static let depthLimit = 64
 
   /// - Parameter binaryAsText: whether bytes without an annotation are texts, as older programs write them.
@@ -52,7 +54,6 @@ struct ParquetSchema {
     guard builder.next == elements.count else { throw Self.malformed("it has more elements than its groups") }
     leaves = builder.leaves
     guard !columns.isEmpty else { throw Self.malformed("it has no columns") }
-    guard leaves.count <= Self.columnLimit else { throw .tooManyColumns(limit: Self.columnLimit) }
   }
 
   private static func malformed(_ what: String) -> ParquetError { .malformed(part: "the schema", what: what) }
@@ -62,10 +63,13 @@ struct ParquetSchema {
     var repetition = 0
     var definition = 0
     var path: [String] = []
+    /// The bytes of the path.
+    var length = 0
 
     func inside(_ element: ParquetSchemaElement) -> Place {
       var place = self
       place.path.append(element.name)
+      place.length += element.name.utf8.count + 1
       if element.repetition != .required { place.definition += 1 }
       if element.repetition == .repeated { place.repetition += 1 }
       return place
@@ -95,6 +99,7 @@ struct ParquetSchema {
 
     /// The next element, with all that is in it.
     private mutating func member(_ outer: Place, depth: Int) throws(ParquetError) -> Member {
+      guard next < elements.count else { throw malformed("a group has no members") }
       let element = elements[next]
       let first = leaves.count
       guard element.repetition != nil else { throw malformed("“\(element.name)” has no repetition") }
@@ -115,7 +120,9 @@ struct ParquetSchema {
     private mutating func content(_ place: Place, depth: Int) throws(ParquetError) -> Shape {
       let element = elements[next]
       next += 1
+      guard place.length <= ParquetSchema.pathLimit else { throw malformed("a column's path is too long") }
       guard element.type == nil else {
+        guard leaves.count < ParquetSchema.columnLimit else { throw .tooManyColumns(limit: ParquetSchema.columnLimit) }
         leaves.append(
           try ParquetLeaf(element, place.path, place.repetition, place.definition, binaryAsText: binaryAsText))
         return .value

@@ -50,7 +50,8 @@ struct ParquetText {
       return .date
     case .time(let perSecond):
       let value = integer(bytes)
-      guard value >= 0, value < 86_400 * perSecond else { return nil }
+      // A day ends at 24:00.
+      guard value >= 0, value <= 86_400 * perSecond else { return nil }
       appendTime(value, perSecond: perSecond, to: text)
       return .text
     case .timestamp(let perSecond, let isUTC):

@@ -58,11 +58,13 @@ extension ReaderOptions {
 /// Rejects as an XML document: the original elements, inside the elements of their path, each after an
 /// instruction with the reason: `<?lade line="7" column="age" code="not_an_integer" message="…"?>`.
 struct XMLRejects: RejectForm {
+  /// The name or path of the records, as `ReaderOptions.record` has it; empty where there are none.
+  let record: String
   /// The elements around the records.
   private let path: [String]
 
-  /// - Parameter record: the name or path of the records, as `ReaderOptions.record` has it.
   init(record: String) {
+    self.record = record
     let names = record.split(separator: "/").map(String.init)
     path = record.contains("/") ? names.dropLast() : [names.first == "rejects" ? "records" : "rejects"]
   }

@@ -126,7 +126,8 @@ extension CompletionKind {
       [
         "import", "export", "update", "prune", "undo", "restore", Ladectl.StoreCommand.Backup.kind,
         Ladectl.StoreCommand.Check.kind, Ladectl.StoreCommand.Checkpoint.kind, Ladectl.StoreCommand.Migrate.kind,
-        Ladectl.StoreCommand.Optimise.kind, Ladectl.StoreCommand.Reindex.kind, Ladectl.StoreCommand.Vacuum.kind,
+        Ladectl.StoreCommand.Optimise.kind, Ladectl.StoreCommand.Reindex.kind, Ladectl.StoreCommand.Revert.kind,
+        Ladectl.StoreCommand.Vacuum.kind,
       ].sorted())
   }
   static var jobStates: CompletionKind { .list(JobState.allCases.map(\.rawValue)) }

@@ -66,12 +66,16 @@ extension Ladectl {
       @OptionGroup var connection: ConnectionOptions
 
       func run(_ session: Session) async throws {
-        var request = RejectRetryRequest(isDryRun: dryRun)
+        let retry: Job
         if edit {
-          guard let records = try await RejectEditing(session: session, job: job).corrections() else { return }
-          request.records = records
+          let made = try await RejectEditing(session: session, job: job).submit { records in
+            try await session.client.retryRejects(job, RejectRetryRequest(records: records, isDryRun: dryRun))
+          }
+          guard let made else { return }
+          retry = made
+        } else {
+          retry = try await session.client.retryRejects(job, RejectRetryRequest(isDryRun: dryRun))
         }
-        let retry = try await session.client.retryRejects(job, request)
         guard wait else { return try session.report(retry) { "Job \(retry.id) retries the rejects of job \(job).\n" } }
         try await Waiter(session, for: .jobs([retry.id])).run(timeout: nil)
       }

@@ -4,11 +4,11 @@ import Importing
 import ManagedObjects
 
 extension Ladectl {
-  /// `ladectl model`: commands for models. Needs no daemon.
+  /// `ladectl model`: commands for models. Only `diff` needs a daemon.
   struct Model: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show object models, convert them, and infer them from files.",
-      subcommands: [Show.self, Convert.self, Infer.self])
+      subcommands: [Show.self, Convert.self, Infer.self, Diff.self])
 
     /// `ladectl model show`: prints a model.
     struct Show: ReportingCommand {

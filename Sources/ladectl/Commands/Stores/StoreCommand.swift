@@ -13,7 +13,7 @@ extension Ladectl {
       subcommands: [
         List.self, Show.self, Check.self, Backup.self, Backups.self, Restore.self, Vacuum.self, Optimise.self,
         Checkpoint.self,
-        Reindex.self, Migrate.self,
+        Reindex.self, Migrate.self, Revert.self,
       ], defaultSubcommand: List.self)
 
     /// `ladectl store list`.

@@ -180,6 +180,28 @@ extension Ladectl.StoreCommand {
   }
 }
 
+extension Ladectl.StoreCommand {
+  /// `ladectl store revert`.
+  struct Revert: StoreWork {
+    static let kind = "revert"
+    static let configuration = Ladectl.verb(
+      "revert", "Take back the current version of a store's model, which an import has made.",
+      """
+      The version before becomes current, and the store is migrated to it. It is refused if values would be lost. It needs \
+      exclusive access to the store: imports wait.
+      """, json: .submission)
+
+    @Flag(help: "Also if values are lost.")
+    var force = false
+
+    @OptionGroup var work: StoreWorkOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    var options: [String: OptionValue?] { ["force": force ? .bool(true) : nil] }
+  }
+}
+
 extension JSONShape {
   /// The output of every verb that submits a job.
   static var submission: JSONShape { .either("a Job", "a JobList", when: "with --wait") }

@@ -155,4 +155,27 @@ struct ParquetReaderTests {
     #expect(result.error == nil && result.records.count == 100)
     #expect(result.problems.contains(.recordTooLong(limit: 60)) && result.problems.contains(nil))
   }
+
+  @Test(
+    "that lies about its parts is refused, and takes neither time nor memory for what it claims",
+    arguments: [
+      HostileParquet.mapWithoutValue, HostileParquet.listWithoutElement, HostileParquet.levelsOverflow,
+      HostileParquet.longPaths, HostileParquet.zeros, HostileParquet.otherType, HostileParquet.manyChunks,
+    ])
+  func lies(bytes: [UInt8]) throws {
+    let error = try SourceFile(bytes, name: "a.parquet").read().error
+    guard case .parquet(.malformed)? = error else {
+      Issue.record("it is read, or refused for another reason: \(String(describing: error))")
+      return
+    }
+  }
+
+  @Test("whose only record is endless is refused at the limit of what a file may unpack to")
+  func endless() throws {
+    let error = try SourceFile(HostileParquet.endlessList, name: "a.parquet").read().error
+    guard case .source(.unpacksTooMuch)? = error else {
+      Issue.record("it isn't refused: \(String(describing: error))")
+      return
+    }
+  }
 }

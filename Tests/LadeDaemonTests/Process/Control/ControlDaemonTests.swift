@@ -93,7 +93,7 @@ struct ControlDaemonTests {
       "POST", .testRecipe,
       body: RecipeTest(
         source: large, entity: "Member",
-        options: ["unknown_columns": .string("refuse"), "columns": .list([.string("a")])]))
+        options: ["schema": .string("freeze"), "columns": .list([.string("a")])]))
     #expect(wrong.failure != nil, "\(wrong)")
 
     #expect(try await folder.count("Member") == 2)
