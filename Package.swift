@@ -79,6 +79,7 @@ let package = Package(
     .systemLibrary(
       name: "CArchive", pkgConfig: "libarchive",
       providers: [.apt(["libarchive-dev", "zlib1g-dev", "liblzma-dev", "libzstd-dev"])]),
+    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     layer("Spelling", []),
     layer("LadeTypes", ["Spelling"]),
@@ -96,6 +97,8 @@ let package = Package(
       name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
       path: "Sources/Plugins/ManagedObjectClasses"),
     layer("Importing", ["LadeTypes", "ManagedObjects", "CoreDataStores", "CLinux", "CArchive", "CSQLite"]),
+    // By itself: neither ladectl nor programs that link the libraries need libpq.
+    layer("PostgreSQL", ["Importing", "CPostgreSQL"]),
     layer("Spool", ["LadeTypes", "StrictYAML", "CLinux", logging]),
     // `make classes` generates the classes from the model.
     layer(
@@ -114,7 +117,7 @@ let package = Package(
     layer(
       "LadeDaemon",
       [
-        "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "Spool", "Jobs", "Systemd", "ControlAPI",
+        "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "PostgreSQL", "Spool", "Jobs", "Systemd", "ControlAPI",
         "ControlServer",
         "StrictYAML", "CLinux", logging, lifecycle, signals,
       ]),

@@ -25,7 +25,7 @@ struct ReferenceTests {
     metrics: {xyzzy: 1}
     lanes: {import: {xyzzy: 1, rate: {xyzzy: 1}}}
     stores: {main: {xyzzy: 1, migration: {xyzzy: 1}, backups: {xyzzy: 1}}}
-    recipes: {a: {xyzzy: 1, expect: {xyzzy: 1}, schema: {xyzzy: 1}, set: {xyzzy: 1, control: {xyzzy: 1}}, properties: {b: {xyzzy: 1}}}}
+    recipes: {a: {xyzzy: 1, expect: {xyzzy: 1}, schema: {xyzzy: 1}, set: {xyzzy: 1, control: {xyzzy: 1}}, from: {xyzzy: 1}, properties: {b: {xyzzy: 1}}}}
     schedules: {a: {xyzzy: 1, job: {xyzzy: 1}}}
     """.write(to: file, atomically: true, encoding: .utf8)
     let checked = try await ProgramOutput.of(
@@ -71,6 +71,8 @@ struct ReferenceTests {
     let sets = try Document("docs/sets.md")
     #expect(Document.keys(in: try #require(sets.section("## Keys"))) == known["recipes.a.set"])
     #expect(Document.keys(in: try #require(sets.section("## Control"))) == known["recipes.a.set.control"])
+    let databases = try Document("docs/incremental.md")
+    #expect(Document.keys(in: try #require(databases.section("## Keys"))) == known["recipes.a.from"])
     #expect(
       Document.keys(in: try #require(try Document("docs/contracts.md").section("## Keys"))) == known["recipes.a.schema"]
     )
@@ -149,12 +151,12 @@ struct ReferenceTests {
   }
 
   /// A refused submission lists the members that there are; that it still does so is shown by `CommandTests`.
-  @Test("documents every key of a ticket: the members of a submission but for the recipe, which is a folder's name")
+  @Test("documents every key of a ticket: the members of a submission")
   func ticketKeys() throws {
     let documented = Document.keys(in: try #require(try Document("docs/tickets.md").section("## Tickets")))
     let refusal = try #require(try Document("docs/http.md").text.firstMatch(of: /'colour' here; there are (.*)/))
     let members = Set(refusal.output.1.components(separatedBy: ", "))
-    #expect(documented == members.subtracting(["recipe"]))
+    #expect(documented == members)
   }
 
   @Test("tells of every verb, of no other, and of every exit status")

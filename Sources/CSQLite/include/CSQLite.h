@@ -62,6 +62,12 @@ int lade_set_triggers(sqlite3 *connection, int is_run);
 /// @return a result code of SQLite.
 int lade_distinguish_failed_reads(void);
 
+/// The name of a file system by which databases of other programs are opened to be read: it is the usual one, and makes no log
+/// and no journal beside them.
+///
+/// @return NULL if it can't be registered.
+const char *lade_reading_vfs(void);
+
 /// How long the second argument of trim, ltrim and rtrim may be.
 #define LADE_TRIM_BYTES 256
 

@@ -29,8 +29,8 @@ package struct RecipeTest: Codable, Sendable, Hashable {
   /// The most records that are tried.
   package static let maximumRecords = 10_000
 
-  /// The input's absolute path, as the daemon sees it.
-  package var source: String
+  /// The input's absolute path, as the daemon sees it; nil for what the recipe reads of a database.
+  package var source: String?
   package var recipe: String?
   package var store: String?
   package var entity: String?
@@ -41,7 +41,7 @@ package struct RecipeTest: Codable, Sendable, Hashable {
 
   /// A try of one file.
   package init(
-    source: String, recipe: String? = nil, store: String? = nil, entity: String? = nil, mode: ImportMode? = nil,
+    source: String? = nil, recipe: String? = nil, store: String? = nil, entity: String? = nil, mode: ImportMode? = nil,
     options: [String: OptionValue] = [:], records: Int? = nil
   ) {
     self.source = source
@@ -57,12 +57,12 @@ package struct RecipeTest: Codable, Sendable, Hashable {
     case source, recipe, store, entity, mode, options, records
   }
 
-  /// Reads one; all but `source` may be left out.
+  /// Reads one; every key may be left out.
   package init(from decoder: any Decoder) throws {
     try decoder.rejectUnknownKeys(CodingKeys.self)
     let body = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
-      source: try body.decode(String.self, forKey: .source),
+      source: try body.decodeIfPresent(String.self, forKey: .source),
       recipe: try body.decodeIfPresent(String.self, forKey: .recipe),
       store: try body.decodeIfPresent(String.self, forKey: .store),
       entity: try body.decodeIfPresent(String.self, forKey: .entity),

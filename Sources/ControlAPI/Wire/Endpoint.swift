@@ -64,6 +64,8 @@ package enum Endpoint: Sendable, Hashable {
   case diffModel
   /// Imports files of a recipe again.
   case replay(recipe: String)
+  /// How far a recipe has read its database.
+  case cursor(recipe: String)
   case stores
   case store(String)
   /// The backups of a store.
@@ -126,6 +128,7 @@ package enum Endpoint: Sendable, Hashable {
     case .testRecipe: "/v1/recipes/test"
     case .diffModel: "/v1/recipes/diff"
     case .replay(let recipe): "/v1/recipes/\(name("recipe", recipe))/replay"
+    case .cursor(let recipe): "/v1/recipes/\(name("recipe", recipe))/cursor"
     case .stores: "/v1/stores"
     case .store(let store): "/v1/stores/\(name("store", store))"
     case .backups(let store): "/v1/stores/\(name("store", store))/backups"

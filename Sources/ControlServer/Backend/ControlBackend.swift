@@ -107,6 +107,12 @@ package protocol ControlBackend: Sendable {
   /// Imports the files of a recipe again that are kept, or says which they are. Jobs are made durably, all of them or none,
   /// before it returns; a replay of the recipe that hasn't ended is the answer in place of a second one.
   func replay(_ request: ReplayRequest, of recipe: String, by peer: Peer) async throws -> ReplayResult
+  /// How far a recipe has read its database.
+  /// - Throws: ``ControlError/noSuchRecipe(_:known:)``.
+  func cursor(of recipe: String) async throws -> CursorStatus
+  /// Has a recipe read on from another value, or from the beginning, unless a job of it hasn't ended.
+  /// - Throws: ``ControlError/noSuchRecipe(_:known:)``, ``ControlError/conflict(reason:hint:)``.
+  func setCursor(of recipe: String, to change: CursorChange, by peer: Peer) async throws -> CursorStatus
   /// The data stores.
   func stores(_ query: StoreCountQuery) async throws -> [Store]
   /// One data store.

@@ -10,7 +10,7 @@ extension ControlRoutes {
   func test(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     let test = try await request.decoded(as: RecipeTest.self)
-    try Self.checkIsAbsolute(test.source)
+    if let source = test.source { try Self.checkIsAbsolute(source) }
     if let records = test.records, !(1...RecipeTest.maximumRecords).contains(records) {
       throw ControlError.invalid(field: "records", reason: "it must be from 1 to \(RecipeTest.maximumRecords)")
     }
@@ -34,6 +34,18 @@ extension ControlRoutes {
     }
     let (recipe, peer) = try await (context.name("recipe"), context.peer())
     return try .json(await backend.replay(replay, of: recipe, by: peer))
+  }
+
+  func cursor(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(await backend.cursor(of: context.name("recipe")))
+  }
+
+  func setCursor(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    let change = try await request.decoded(as: CursorChange.self)
+    let (recipe, peer) = try await (context.name("recipe"), context.peer())
+    return try .json(await backend.setCursor(of: recipe, to: change, by: peer))
   }
 
   func stores(_ request: Request, _ context: ControlContext) async throws -> Response {

@@ -102,6 +102,8 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.post, .testRecipe) { request, context in try await test(request, context) },
       ControlRoute(.post, .diffModel) { request, context in try await diff(request, context) },
       ControlRoute(.post, .replay(recipe: "")) { request, context in try await replay(request, context) },
+      ControlRoute(.get, .cursor(recipe: "")) { request, context in try await cursor(request, context) },
+      ControlRoute(.put, .cursor(recipe: "")) { request, context in try await setCursor(request, context) },
       ControlRoute(.get, .stores) { request, context in try await stores(request, context) },
       ControlRoute(.get, .store("")) { request, context in try await store(request, context) },
       ControlRoute(.get, .backups(store: "")) { request, context in try await backups(request, context) },

@@ -14,6 +14,8 @@ public enum ImportModel {
   package static let importedEntity = "lade_imported"
   /// The rejected records of jobs that retries have resolved.
   package static let resolvedEntity = "lade_resolved"
+  /// How far recipes have read incremental sources.
+  package static let cursorEntity = "lade_cursor"
   /// The jobs whose changes are recorded, and the members of their files.
   package static let jobEntity = "lade_job"
   /// Which rows such a job's saves have inserted, changed and deleted.
@@ -22,7 +24,7 @@ public enum ImportModel {
   package static let beforeEntity = "lade_before"
   /// All of these. They are no user data.
   package static let entities: Set<String> = [
-    checkpointEntity, referenceEntity, asideEntity, seenEntity, importedEntity, resolvedEntity, jobEntity,
+    checkpointEntity, referenceEntity, asideEntity, seenEntity, importedEntity, resolvedEntity, cursorEntity, jobEntity,
     lineageEntity, beforeEntity,
   ]
 
@@ -68,6 +70,14 @@ public enum ImportModel {
             AttributeDefinition("by", .integer64, isOptional: false),
           ],
           uniquenessConstraints: [["job", "number"]]),
+        EntityDefinition(
+          cursorEntity,
+          attributes: ["recipe", "column", "value"].map { AttributeDefinition($0, .string, isOptional: false) }
+            + [
+              AttributeDefinition("job", .integer64, isOptional: false),
+              AttributeDefinition("moved", .date, isOptional: false),
+            ],
+          uniquenessConstraints: [["recipe"]]),
         EntityDefinition(
           asideEntity,
           attributes: [

@@ -24,8 +24,9 @@ package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashab
   package static let batchSize = ImportOptionKey("batch_size")
   package static let keepFailed = ImportOptionKey("keep_failed")
   package static let set = ImportOptionKey("set")
+  package static let from = ImportOptionKey("from")
   private static let ofWhole = [
-    atomic, dryRun, allowEmpty, skipKnownFiles, lineage, rejectLimit, rejectShare, batchSize, keepFailed, set,
+    atomic, dryRun, allowEmpty, skipKnownFiles, lineage, rejectLimit, rejectShare, batchSize, keepFailed, set, from,
   ]
 
   // Of the way from records to objects.
@@ -46,7 +47,9 @@ package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashab
   }
 
   /// Whether only the configuration may give it (``FormatOption/isOperators``).
-  package var isOperators: Bool { self == .keepFailed || FileFormats.standard.option(rawValue)?.isOperators ?? false }
+  package var isOperators: Bool {
+    self == .keepFailed || self == .from || FileFormats.standard.option(rawValue)?.isOperators ?? false
+  }
 
   /// Whether it says how a file is read, which can be said before there is a model.
   package var isOfReading: Bool { !Self.ofImport.contains(rawValue) }

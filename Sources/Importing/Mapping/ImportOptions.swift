@@ -27,6 +27,8 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   package var skipsKnownFiles = false
   /// The files that are imported together, if the source is a folder of such files; nil if it is a file.
   package var set: FileSet?
+  /// The database that is read instead of a file; nil if there is a file.
+  package var from: IncrementalSource?
   /// Whether the file of a job that fails is kept as it is, although values of it are masked.
   package var keepsFailed = false
   /// Whether it is recorded which job and record each row comes from, so that the import can be undone; nil for what the
@@ -96,7 +98,7 @@ extension ImportOptions {
 extension ImportOptions {
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, set, lineage, reader, mapping, batchSize, rejectLimit
-    case rejectShare, keepsFailed, isModeGiven
+    case rejectShare, keepsFailed, from, isModeGiven
   }
 
   /// Reads the options of a job, which an older version may have submitted: missing keys have their defaults.
@@ -110,6 +112,7 @@ extension ImportOptions {
     allowsEmpty = try values.decodeIfPresent(Bool.self, forKey: .allowsEmpty) ?? allowsEmpty
     skipsKnownFiles = try values.decodeIfPresent(Bool.self, forKey: .skipsKnownFiles) ?? skipsKnownFiles
     set = try values.decodeIfPresent(FileSet.self, forKey: .set)
+    from = try values.decodeIfPresent(IncrementalSource.self, forKey: .from)
     keepsFailed = try values.decodeIfPresent(Bool.self, forKey: .keepsFailed) ?? keepsFailed
     lineage = try values.decodeIfPresent(Bool.self, forKey: .lineage)
     reader = try values.decodeIfPresent(ReaderOptions.self, forKey: .reader) ?? reader
@@ -129,6 +132,7 @@ extension ImportOptions {
     try values.encode(allowsEmpty, forKey: .allowsEmpty)
     try values.encode(skipsKnownFiles, forKey: .skipsKnownFiles)
     try values.encodeIfPresent(set, forKey: .set)
+    try values.encodeIfPresent(from, forKey: .from)
     if isModeGiven { try values.encode(isModeGiven, forKey: .isModeGiven) }
     if keepsFailed { try values.encode(keepsFailed, forKey: .keepsFailed) }
     try values.encodeIfPresent(lineage, forKey: .lineage)

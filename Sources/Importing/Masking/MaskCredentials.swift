@@ -22,7 +22,7 @@ package struct MaskCredentials: Sendable, Hashable {
   }
 
   /// Whether a credential can have this name: that of a file, without a folder.
-  static func isName(_ name: some StringProtocol) -> Bool {
+  package static func isName(_ name: some StringProtocol) -> Bool {
     !name.isEmpty && name != "." && name != ".." && name.utf8.count <= 255
       && name.unicodeScalars.allSatisfy {
         $0.isASCII && ($0.properties.isAlphabetic || "0123456789-_.".unicodeScalars.contains($0))
@@ -34,6 +34,15 @@ package struct MaskCredentials: Sendable, Hashable {
 
   /// The key in a credential, without a line end behind it. Blocks.
   func key(_ name: String) throws(MaskingError) -> [UInt8] {
+    let key = try secret(name)
+    guard key.count >= Self.shortestKey else {
+      throw .shortCredential(name: name, bytes: key.count, least: Self.shortestKey)
+    }
+    return key
+  }
+
+  /// What is in a credential, without a line end behind it. Blocks.
+  package func secret(_ name: String) throws(MaskingError) -> [UInt8] {
     guard let folder else { throw .noCredentials(name: name) }
     var key: [UInt8]
     do {
@@ -45,9 +54,6 @@ package struct MaskCredentials: Sendable, Hashable {
     }
     if key.count > Self.longestKey { throw .longCredential(name: name, most: Self.longestKey) }
     if key.last == UInt8(ascii: "\n") { key.removeLast() }
-    guard key.count >= Self.shortestKey else {
-      throw .shortCredential(name: name, bytes: key.count, least: Self.shortestKey)
-    }
     return key
   }
 }

@@ -30,6 +30,10 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case recordTooLong(limit: Int)
   /// The value of a column comes from a reject file, where it was masked by another key, or covered since nothing took it.
   case maskedOtherwise(column: String)
+  /// Incremental sources: the row has no cursor.
+  case noCursor(column: String)
+  /// Incremental sources: the row's cursor can't be put in order with those of the other rows.
+  case unusableCursor(column: String)
   /// A value is in a file beside the source that can't be read: why.
   case unreadableFile(reason: String)
 
@@ -51,6 +55,8 @@ package enum RecordProblem: Error, Sendable, Hashable {
     case .notAnObject: "not_an_object"
     case .recordTooLong: "record_too_long"
     case .maskedOtherwise: "masked_otherwise"
+    case .noCursor: "no_cursor"
+    case .unusableCursor: "unusable_cursor"
     case .unreadableFile: "unreadable_file"
     }
   }
@@ -89,6 +95,11 @@ extension RecordProblem: CustomStringConvertible {
       "the record is longer than the limit of \(limit) bytes; only its beginning was kept"
     case .maskedOtherwise(let column):
       "the value of “\(column)” is masked in the reject file otherwise than it is to be now; take the record from its source"
+    case .noCursor(let column):
+      "“\(column)”, the cursor, is null, so it can't be known when the row changes; give every row one"
+    case .unusableCursor(let column):
+      "“\(column)”, the cursor, is of another type than those of the other rows, or written in another form; times must be in "
+        + "ISO 8601 and UTC, all with the same character between date and time"
     case .unreadableFile(let reason):
       "\(reason); put the store's folder _EXTERNAL_DATA beside it, as the app has it"
     }

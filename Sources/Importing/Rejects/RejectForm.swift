@@ -65,7 +65,7 @@ extension RecordBatch {
     switch problem(record) {
     case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON, .danglingEscape: isSelfContained = false
     case .tooFewFields, .tooManyFields, .invalidUTF8, .invalidText, .nulByte, .notAnObject, .lineTooShort,
-      .splitCharacter, .keyDiffers, .maskedOtherwise, .unreadableFile, nil:
+      .splitCharacter, .keyDiffers, .maskedOtherwise, .noCursor, .unusableCursor, .unreadableFile, nil:
       isSelfContained = true
     }
     if let cover {

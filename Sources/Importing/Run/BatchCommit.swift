@@ -111,12 +111,13 @@ final class BatchCommit {
 
   /// Saves the checkpoint of a finished import.
   /// - Parameter digest: of the file, where it is recorded.
-  func finish(bytes: Int64, known: KnownFile?, digest: String?) throws {
+  func finish(bytes: Int64, known: KnownFile?, cursor: CursorMove?, digest: String?) throws {
     var next = checkpoint
     next.isFinished = true
     next.bytesTotal = bytes
     try next.write(to: checkpointObject())
     try known?.keep(in: context)
+    try cursor?.write(in: context)
     if let digest { try lineage?.finish(digest: digest) }
     try context.saveValidated()
     checkpoint = next

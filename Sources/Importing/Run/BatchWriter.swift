@@ -10,6 +10,8 @@ final class BatchWriter {
   private let comparison: BatchComparison
   /// The file, where imported files are to be recognised later.
   private let known: KnownFile?
+  /// What becomes of a cursor at the end.
+  private let cursor: CursorMove?
   /// The hash of the file, where rows are recorded to come from it.
   private let digest: SourceDigest?
   /// The objects of the last batch, to be released on another thread.
@@ -21,10 +23,11 @@ final class BatchWriter {
 
   init(
     _ target: BatchTarget, _ rejects: RejectFile, from checkpoint: ImportCheckpoint, known: KnownFile?,
-    digest: SourceDigest? = nil, _ resolution: RejectResolution? = nil
+    cursor: CursorMove? = nil, digest: SourceDigest? = nil, _ resolution: RejectResolution? = nil
   ) {
     self.target = target
     self.known = known
+    self.cursor = cursor
     self.digest = digest
     commit = BatchCommit(
       target.context, job: target.job, rejects, from: checkpoint, target.lineage, resolution)
@@ -128,7 +131,7 @@ final class BatchWriter {
       guard let notes else { return nil }
       deletionNotes = notes
     }
-    try commit.finish(bytes: bytes, known: known, digest: try digest?.value())
+    try commit.finish(bytes: bytes, known: known, cursor: cursor, digest: try digest?.value())
     var notes = unresolved.notes + createdNotes
     if unresolvedBefore > 0 {
       notes.append("\(unresolvedBefore) reference(s) were left empty before the import was interrupted")

@@ -20,6 +20,8 @@ package struct ImportRequest: Sendable {
   package var rejects: URL
   /// What it resolves, if the source is made of the rejects of another job.
   package var retry: RejectRetry?
+  /// What becomes of the recipe's cursor when all rows of its incremental source are in the store; nil for any other source.
+  package var cursor: CursorMove?
   /// Whether to stop within a record, whose filter may take long; called often, on another thread than the import's. It must
   /// be so for good, as what is asked between batches.
   package var shouldStopWithinRecord: @Sendable () -> Bool = { false }

@@ -74,7 +74,8 @@ final class SourceLoad {
     writer = BatchWriter(
       BatchTarget(
         context, mapping.rules, mode, job: request.job, options, protected: protected, lineage: lineage), rejects,
-      from: begin, known: known, digest: digest, try request.retry.map { try RejectResolution($0) })
+      from: begin, known: known, cursor: request.cursor, digest: digest,
+      try request.retry.map { try RejectResolution($0) })
     bytesDone = position == nil ? 0 : reader.bytesRead
     bytesTotal = reader.bytesTotal
   }

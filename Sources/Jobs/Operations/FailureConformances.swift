@@ -73,6 +73,22 @@ extension LineageError: JobFailing {
   }
 }
 
+extension ExtractionError: JobFailing {
+  /// Retryable: a database comes back, and its schema may be mended.
+  package var jobFailure: JobFailure {
+    let code =
+      switch self {
+      case .missing, .cannotOpen, .notADatabase, .noServer: "source_unavailable"
+      case .locked, .changed: "source_busy"
+      case .badSelection, .noCursor, .badColumns: "source_schema"
+      case .failed, .timeLimit: "source_failed"
+      case .lagWithoutUnit, .lagOfNoTime, .numberLagOfText, .noNumber, .otherCursor: "cursor"
+      case .extract: "file"
+      }
+    return JobFailure(code: code, message: description, isRetryable: true)
+  }
+}
+
 extension SetFault: JobFailing {
   /// The files stay what they are.
   package var jobFailure: JobFailure { JobFailure(code: "set", message: description, isRetryable: false) }

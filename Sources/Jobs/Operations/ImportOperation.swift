@@ -15,10 +15,10 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
 
   /// Looks at what needs no file: the daemon, whose recipes have a say, checks more.
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
-    guard submission.source != nil else {
+    let options = try ImportOptions.read(submission)
+    guard submission.source != nil || options.from != nil else {
       throw JobFailure(code: "no_source", message: "the job has no file to import", isRetryable: false)
     }
-    let options = try ImportOptions.read(submission)
     try requireCheckpoints(in: model)
     if submission.entity == ImportRequest.feed { return try options.mapping.check(ofFeed: DataEntities.of(model)) }
     let entity = try entity(submission.entity, of: model)
@@ -38,8 +38,19 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
   }
 
   package override func perform() throws -> JobOutcome {
-    let request = try importRequest()
-    if request.options.mapping.schema.evolves, !request.options.isDryRun, let stopped = try evolve(for: request) {
+    let options = try job.decodeOptions(as: ImportOptions.self)
+    var extract: Extract?
+    if let from = options.from {
+      extract = try Extract(existing: extractFile)
+      if extract == nil, try !hasImported() {
+        extract = try read(from)
+        if extract == nil { return isCancelled ? .cancelled(job.progress) : .interrupted(job.progress) }
+      }
+    }
+    let request = try importRequest(options, extract)
+    if options.mapping.schema.evolves, !options.isDryRun, options.from == nil || extract != nil,
+      let stopped = try evolve(for: request)
+    {
       return stopped
     }
     let context = try context()
@@ -48,10 +59,11 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     let last = JobProgress(end.progress, rejects: request.rejects.lastPathComponent)
     if !end.isFinished { return isCancelled ? .cancelled(last) : .interrupted(last) }
     var notes = end.notes
-    if request.options.mapping.schema.evolves, let changes = try evolved() {
-      notes.append("the model has evolved: \(changes)")
+    if let extract { notes.insert(extract.window.note, at: 0) }
+    if options.mapping.schema.evolves, let changes = try evolved() { notes.append("the model has evolved: \(changes)") }
+    if options.from == nil, masks(request, in: coordinator.model) {
+      notes.append("its file is removed, since values of it are masked")
     }
-    if masks(request, in: coordinator.model) { notes.append("its file is removed, since values of it are masked") }
     return .completed(last, note: notes.isEmpty ? nil : notes.joined(separator: "; "))
   }
 
@@ -105,30 +117,72 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     }
   }
 
-  private func importRequest() throws -> ImportRequest {
-    guard let activeName = job.activeName else {
-      throw JobFailure(code: "no_source", message: "the job has no file to import", isRetryable: false)
+  // MARK: Incremental sources
+
+  /// What the job has read of its source, once it has.
+  private var extractFile: URL { ExtractFile.of(job.id, in: environment.extractsDirectory) }
+
+  /// Whether an earlier attempt has saved the end of the import: then its rows, which may be gone, aren't read again.
+  private func hasImported() throws -> Bool {
+    try ImportCheckpoint.read(checkpointName, in: try context())?.isFinished == true
+  }
+
+  /// Reads the source from the recipe's cursor on; nil if it is to stop.
+  private func read(_ source: IncrementalSource) throws -> Extract? {
+    guard let recipe = job.recipe else {
+      throw JobFailure(code: "no_recipe", message: "only a recipe reads a database", isRetryable: false)
     }
+    try ExtractFile.makeFolder(environment.extractsDirectory)
+    var extraction = try Extraction(
+      source, of: recipe, since: try RecipeCursor.read(recipe, in: try context()), to: extractFile)
+    extraction.pause = environment.exportPause?()
+    extraction.openPostgres = environment.openPostgres
+    extraction.credentials = environment.credentials
+    extraction.shouldStop = { [unowned self] in isCancelled || isDraining }
+    return try extraction.run()
+  }
+
+  private func importRequest(_ options: ImportOptions, _ extract: Extract?) throws -> ImportRequest {
     guard let entity = job.entity else {
       throw JobFailure(code: "no_entity", message: "the job doesn't say into which entity", isRetryable: false)
     }
-    let options = try job.decodeOptions(as: ImportOptions.self)
+    guard let from = options.from else { return try importRequest(ofFileInto: entity, options) }
+    var options = options
+    if let extract { options.reader = extract.window.reader }
+    var request = ImportRequest(
+      job: checkpointName,
+      source: extractFile, name: from.name, entity: entity, options: options,
+      rejects: environment.rejectsDirectory.appendingPathComponent(Self.rejectsName(of: job, options.reader)))
+    request.cursor = job.recipe.flatMap { recipe in extract.flatMap { CursorMove(recipe, $0.window, job: job.id) } }
+    return complete(request)
+  }
+
+  /// With what every import has.
+  private func complete(_ request: ImportRequest) -> ImportRequest {
+    var request = request
+    request.credentials = environment.credentials
+    request.origin = lineageOrigin
+    request.shouldStopWithinRecord = { [unowned self] in isCancelled || isDraining }
+    return request
+  }
+
+  private func importRequest(ofFileInto entity: String, _ options: ImportOptions) throws -> ImportRequest {
+    guard let activeName = job.activeName else {
+      throw JobFailure(code: "no_source", message: "the job has no file to import", isRetryable: false)
+    }
     var request = ImportRequest(
       job: checkpointName,
       source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
       entity: entity, options: options,
       rejects: environment.rejectsDirectory.appendingPathComponent(Self.rejectsName(of: job, options.reader)))
     request.isMoved = true
-    request.credentials = environment.credentials
     if let rejected = job.origin?.retriedJob {
       request.retry = RejectRetry(
         rejected: JobCheckpoint.name(rejected, queue: environment.queueIdentifier), job: job.id,
         numbers: environment.rejectsDirectory.appendingPathComponent(RejectRetry.numbersName(job: job.id)),
         isOfCoreData: job.format == FileFormatName.coreData.rawValue)
     }
-    request.origin = lineageOrigin
-    request.shouldStopWithinRecord = { [unowned self] in isCancelled || isDraining }
-    return request
+    return complete(request)
   }
 
   /// Rejects are in a file named after the job, so that it is read as the source was when it is dropped again; of a feed in

@@ -13,6 +13,8 @@ public struct JobEnvironment: Sendable {
   public var rejectsDirectory: URL
   /// Where exported files go.
   public var exportsDirectory: URL
+  /// Where jobs keep the rows that they read of incremental sources: for the daemon alone, since values may be masked later.
+  package var extractsDirectory: URL
   /// What names this queue among all that a data store may meet: the identifier of the queue's store.
   public var queueIdentifier: String
   /// The data stores as they are when a job begins, where they may be replaced by others; else ``dataStores`` stay as they are.
@@ -21,7 +23,9 @@ public struct JobEnvironment: Sendable {
   package var upkeep: [String: StoreUpkeep] = [:]
   /// How long an export may take from one record to the next; nil for as long as it takes.
   package var exportPause: (@Sendable () -> Duration)?
-  /// Where the keys of masks are.
+  /// What connects to PostgreSQL; nil where nothing does.
+  package var openPostgres: OpenPostgres?
+  /// Where the keys of masks are, and passwords.
   package var credentials = MaskCredentials.ofProcess
   /// Whether jobs keep the former values of what they change, where it is recorded which rows they change.
   package var keepsBeforeImages: @Sendable () -> Bool = { true }
@@ -42,6 +46,7 @@ public struct JobEnvironment: Sendable {
   ) {
     self.exportsDirectory =
       exportsDirectory ?? rejectsDirectory.deletingLastPathComponent().appendingPathComponent("exports")
+    extractsDirectory = rejectsDirectory.deletingLastPathComponent().appendingPathComponent("extracts")
     self.queueIdentifier = queueIdentifier
     self.dataStores = dataStores
     self.activeDirectory = activeDirectory

@@ -67,6 +67,10 @@ extension JobLedger {
       }
       var submission = schedule.submission
       submission.submittedBy = who
+      if let other = try turn.existing(for: submission), let state = other.jobState {
+        throw JobQueueError.refused(
+          id: other.objectID.number, why: "has the same unique key and is \(state.rawValue): the next is made after it")
+      }
       let time = ISODate.text(of: turn.now) ?? "\(turn.now.timeIntervalSince1970)"
       let origin = JobOrigin.schedule(name: schedule.name, time: "by hand \(time)")
       submission.origin = origin

@@ -64,8 +64,9 @@ extension DaemonConfiguration {
       if let recipe = RecipeConfiguration(entry, names: names, timeZone: timeZone) { recipes.append(recipe) }
     }
     let surroundings = ScheduleConfiguration.Surroundings(
-      names: names, recipes: recipeEntries.map(\.name), folder: folder, allowedFolders: allowedFolders,
-      timeZone: timeZone)
+      names: names, recipes: recipeEntries.map(\.name),
+      databaseRecipes: Set(recipes.filter { $0.options.from != nil }.map(\.name)), folder: folder,
+      allowedFolders: allowedFolders, timeZone: timeZone)
     for entry in section[.schedules]?.entries(of: "a mapping of names to schedules") ?? [] {
       if let schedule = ScheduleConfiguration(entry, in: surroundings) { schedules.append(schedule) }
     }

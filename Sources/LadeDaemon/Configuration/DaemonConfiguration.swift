@@ -57,6 +57,8 @@ extension DaemonConfiguration {
   /// The folder of the reject files.
   package var rejects: String { state + "/rejects" }
 
+  /// The folder of what jobs have read of databases.
+  package var extracts: String { state + "/extracts" }
   /// The folder of reports of what operations found.
   package var reports: String { state + "/reports" }
   /// The folder of a store's backups.
@@ -67,6 +69,10 @@ extension DaemonConfiguration {
   package func store(named name: String) -> StoreConfiguration? { stores.first { $0.name == name } }
   package func lane(named name: String) -> LaneConfiguration? { lanes.first { $0.name == name } }
   package func recipe(named name: String) -> RecipeConfiguration? { recipes.first { $0.name == name } }
+  /// Whether a recipe reads a database, and no file.
+  package func readsDatabase(_ recipe: String?) -> Bool {
+    recipe.flatMap { self.recipe(named: $0) }?.options.from != nil
+  }
   /// The recipes whose files are expected.
   package var watchedRecipes: Set<String> { Set(recipes.filter { $0.expectation != nil }.map(\.name)) }
   package func schedule(named name: String) -> ScheduleConfiguration? { schedules.first { $0.name == name } }

@@ -22,6 +22,7 @@ extension ImportOptions {
       set = FileSet(value) ?? set
       if section[.atomic] != nil, atomicity == .batch { section[.atomic]?.conflict("a set is committed as a whole") }
     }
+    if let value = section[.from] { from = IncrementalSource(value) ?? from }
     reader.read(section)
     mapping.read(section)
     reader.reportConflicts(in: section)

@@ -61,6 +61,11 @@ extension RecipeConfiguration {
     if let set = recipe.options.set, set.members.isEmpty {
       options[.set]?.conflict("a hot folder doesn't know a set without `of`, the patterns of its files")
     }
+    if recipe.options.from != nil {
+      for key in ImportOptionKey.allCases where key.isOfReading || key == .set || key == .skipKnownFiles {
+        options[key]?.conflict("`from` says what is read")
+      }
+    }
     guard isNamedWell, store != nil, entity != nil else { return nil }
     self = recipe
   }

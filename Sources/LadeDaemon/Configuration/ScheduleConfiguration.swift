@@ -37,6 +37,8 @@ extension ScheduleConfiguration {
   struct Surroundings {
     var names: RecipeConfiguration.Names
     var recipes: [String]
+    /// Those of them that read a database.
+    var databaseRecipes: Set<String> = []
     var folder: ConfigurationFolder
     var allowedFolders: [String]
     var timeZone: CalendarZone
@@ -83,7 +85,9 @@ extension JobSubmission {
     priority = section[.priority]?.integer(JobSubmission.priorityRange)
     maxAttempts = section[.maxAttempts]?.integer(JobSubmission.attemptsRange)
     options = section[.options]?.options() ?? [:]
-    if kind == ImportOperation.kind {
+    if kind == ImportOperation.kind, let recipe, surroundings.databaseRecipes.contains(recipe) {
+      section[.source]?.conflict("recipe \(recipe) reads a database, and no file")
+    } else if kind == ImportOperation.kind {
       let file = section.required(.source, "the file to import, in one of the `allowed_folders`")
       source = file?.path(in: surroundings.folder)
       if let file, let source, !surroundings.allowedFolders.contains(where: { source.hasPrefix($0 + "/") }) {

@@ -76,6 +76,7 @@ extension DaemonBackend {
       return .set(files, name: setName(of: submission, files.map(\.name)))
     }
     guard let source = submission.source else {
+      if configuration.readsDatabase(submission.recipe) { return nil }
       throw ControlError.invalid(field: "source", reason: "an import needs the path of its file")
     }
     return try await directories.onQueue { [directories] in

@@ -83,6 +83,11 @@ extension DaemonBackend {
       if let callback = batch.callback, callback.kind == ImportOperation.kind {
         throw ControlError.invalid(field: "callback", reason: "it can't be an import")
       }
+      if let recipe = batch.jobs.compactMap(\.job.recipe).first(where: configuration.readsDatabase) {
+        throw ControlError.invalid(
+          field: "recipe", reason: "\(recipe) reads a database, and its jobs can't be in a batch",
+          hint: "Submit it by itself.")
+      }
       var batch = batch
       for (index, member) in batch.jobs.enumerated() {
         batch.jobs[index].job = try await undoCheck.checked(member.job, waits: !member.after.isEmpty)

@@ -22,7 +22,7 @@ extension DaemonBackend {
       let (name, entity) = (subject.store.configuration.name, subject.entity)
       try await refuseWhileTaken(name)
       let trial = RecipeTrial(
-        coordinator: subject.store.coordinator, file: subject.file, entity: entity, options: subject.options,
+        coordinator: subject.store.coordinator, source: subject.source, entity: entity, options: subject.options,
         credentials: credentials,
         folder: URL(fileURLWithPath: configuration.state).appendingPathComponent("trial"),
         records: Int64(test.records ?? 1000))
@@ -42,8 +42,11 @@ extension DaemonBackend {
       let request = JobSubmission(
         store: diff.store, entity: diff.entity, recipe: diff.recipe, options: diff.options)
       let subject = try await subject(request, diff.source, by: peer)
+      guard case .file(let file) = subject.source else {
+        throw ControlError.invalid(field: "recipe", reason: "it reads a database, and only files are compared")
+      }
       let comparison = ModelComparisonTrial(
-        model: subject.store.coordinator.model, file: subject.file, entity: subject.entity, options: subject.options,
+        model: subject.store.coordinator.model, file: file, entity: subject.entity, options: subject.options,
         credentials: credentials)
       let (found, failure) = try await Self.trialQueue.result { try comparison.run() }
       return ModelDiff(
@@ -53,27 +56,41 @@ extension DaemonBackend {
     }
   }
 
-  /// A file that is looked at without a job, and what it would be imported into.
+  /// A source that is looked at without a job, and what it would be imported into.
   private struct Subject {
-    let file: SubmittedFile
+    let source: TrialSource
     let store: DataStores.Store
     let entity: String
     let options: ImportOptions
   }
 
-  private func subject(_ request: JobSubmission, _ source: String, by peer: Peer) async throws -> Subject {
-    let folders = configuration.allowedFolders
-    let file = try await directories.onQueue { [directories] in
-      try directories.openSubmitted(source, for: peer.uid, allowedFolders: folders)
-    }
-    let submission = try plan.submission(request, source: file.name, by: peer.who)
+  /// - Parameter path: the file; nil if the recipe reads a database.
+  private func subject(_ request: JobSubmission, _ path: String?, by peer: Peer) async throws -> Subject {
+    let file = try await file(path, for: request.recipe, by: peer)
+    let submission = try plan.submission(request, source: file?.name, by: peer.who)
     guard let name = submission.store, let store = stores[name], let entity = submission.entity else {
       throw ControlError.invalid(field: "store", reason: "it isn't said into which store and entity")
     }
     var options = try JSONDecoder().decode(
       ImportOptions.self, from: Data(try submission.encodedOptions().utf8))
     options.mode = submission.mode
-    return Subject(file: file, store: store, entity: entity, options: options)
+    guard
+      let source = file.map(TrialSource.file)
+        ?? options.from.map({ TrialSource.database($0, recipe: request.recipe ?? "") })
+    else { throw ControlError.invalid(field: "source", reason: "it isn't said which file is meant") }
+    return Subject(source: source, store: store, entity: entity, options: options)
+  }
+
+  private func file(_ path: String?, for recipe: String?, by peer: Peer) async throws -> SubmittedFile? {
+    guard let path else {
+      if configuration.readsDatabase(recipe) { return nil }
+      throw ControlError.invalid(
+        field: "source", reason: "the path of a file is needed, unless the recipe reads a database")
+    }
+    let folders = configuration.allowedFolders
+    return try await directories.onQueue { [directories] in
+      try directories.openSubmitted(path, for: peer.uid, allowedFolders: folders)
+    }
   }
 
   private var credentials: MaskCredentials { configuration.credentials ?? MaskCredentials(folder: nil) }

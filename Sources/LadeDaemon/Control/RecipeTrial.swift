@@ -1,9 +1,24 @@
 import Foundation
 import Importing
 import ManagedObjects
+import PostgreSQL
 import Spool
 
-/// The beginning of a file, imported in a transaction that is taken back. Bounded in records and in time.
+/// What a trial reads.
+enum TrialSource: Sendable {
+  case file(SubmittedFile)
+  /// What a recipe would read of a database.
+  case database(IncrementalSource, recipe: String)
+
+  var name: String {
+    switch self {
+    case .file(let file): file.name
+    case .database(let source, _): source.name
+    }
+  }
+}
+
+/// The beginning of a source, imported in a transaction that is taken back. Bounded in records and in time.
 struct RecipeTrial: Sendable {
   /// What would have been.
   struct Outcome: Sendable {
@@ -17,9 +32,11 @@ struct RecipeTrial: Sendable {
 
   /// A transaction keeps others from writing, so it may not take long.
   private static let longest = Duration.seconds(5)
+  /// How many rows of a database are shown.
+  private static let shownRows = 3
 
   let coordinator: PersistentStoreCoordinator
-  let file: SubmittedFile
+  let source: TrialSource
   let entity: String
   let options: ImportOptions
   let credentials: MaskCredentials
@@ -36,18 +53,30 @@ struct RecipeTrial: Sendable {
     options.isDryRun = true
     (options.skipsKnownFiles, options.lineage) = (false, false)
     options.batchSize = min(options.batchSize, Int(records))
-    let rejects = folder.appendingPathComponent(
-      RejectFileName.name(job: "trial", source: file.name, options.reader))
-    var request = ImportRequest(
-      job: "trial/\(UUID().uuidString)", source: URL(fileURLWithPath: file.name), name: file.name, entity: entity,
-      options: options, rejects: rejects)
-    request.descriptor = file.descriptor
-    request.credentials = credentials
     let deadline = ContinuousClock.now + Self.longest
-    request.shouldStopWithinRecord = { ContinuousClock.now > deadline }
-    let importer = Importer(coordinator: coordinator, request: request, largeLoad: .max)
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "trial")
     var outcome = Outcome()
+    var url = URL(fileURLWithPath: source.name)
+    if case .database(let source, let recipe) = source {
+      do {
+        let extract = try read(source, of: recipe, in: context, deadline)
+        url = extract.url
+        options.reader = extract.window.reader
+        outcome.notes = [extract.window.note] + (try firstRows(of: extract))
+      } catch let error as ExtractionError {
+        outcome.failure = error.description
+        return outcome
+      }
+    }
+    let rejects = folder.appendingPathComponent(
+      RejectFileName.name(job: "trial", source: source.name, options.reader))
+    var request = ImportRequest(
+      job: "trial/\(UUID().uuidString)", source: url, name: source.name, entity: entity,
+      options: options, rejects: rejects)
+    if case .file(let file) = source { request.descriptor = file.descriptor }
+    request.credentials = credentials
+    request.shouldStopWithinRecord = { ContinuousClock.now > deadline }
+    let importer = Importer(coordinator: coordinator, request: request, largeLoad: .max)
     do {
       let end = try importer.run(in: context) {
         guard outcome.records >= records || ContinuousClock.now > deadline else { return false }
@@ -61,7 +90,7 @@ struct RecipeTrial: Sendable {
       if case .finished(let progress, _, let notes) = end {
         outcome.progress = progress
         outcome.isWhole = true
-        outcome.notes = notes
+        outcome.notes += notes
       }
     } catch let error as MappingError {
       outcome.failure = error.description
@@ -73,8 +102,31 @@ struct RecipeTrial: Sendable {
       outcome.failure = "\(error)"
     }
     if outcome.rejects == nil { outcome.readRejects(rejects, options.reader) }
-    withExtendedLifetime(file) {}
+    withExtendedLifetime(source) {}
     return outcome
+  }
+
+  /// The first rows, unless values of them are masked.
+  private func firstRows(of extract: Extract) throws -> [String] {
+    guard let entity = coordinator.model.entitiesByName[self.entity], !options.mapping.masks(into: entity)
+    else { return [] }
+    return try extract.firstRows(Self.shownRows).enumerated().map { "row \($0 + 1): \($1)" }
+  }
+
+  /// The rows that a job would read, with at most as long a time.
+  private func read(
+    _ source: IncrementalSource, of recipe: String, in context: ManagedObjectContext,
+    _ deadline: ContinuousClock.Instant
+  ) throws -> Extract {
+    var extraction = try Extraction(
+      source, of: recipe, since: try RecipeCursor.read(recipe, in: context),
+      to: folder.appendingPathComponent("extract.sqlite"))
+    extraction.rowLimit = records
+    extraction.openPostgres = PostgresSnapshot.open
+    extraction.credentials = credentials
+    extraction.shouldStop = { ContinuousClock.now > deadline }
+    guard let extract = try extraction.run() else { throw ExtractionError.timeLimit(Self.longest) }
+    return extract
   }
 
   private func makeFolder() throws {

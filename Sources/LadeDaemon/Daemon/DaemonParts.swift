@@ -17,6 +17,7 @@ import Foundation
 import Jobs
 import Logging
 import ManagedObjects
+import PostgreSQL
 import SQLiteStore
 import ServiceLifecycle
 import Spool
@@ -132,6 +133,8 @@ final class DaemonParts: Sendable {
     environment.presentStores = { stores.coordinators }
     environment.upkeep = StoreUpkeep.of(current, stores, logger)
     environment.niceness = 5
+    environment.openPostgres = PostgresSnapshot.open
+    environment.extractsDirectory = URL(fileURLWithPath: configuration.extracts)
     if let credentials = configuration.credentials { environment.credentials = credentials }
     environment.exportPause = { current.now.configuration.queries.exports }
     environment.keepsBeforeImages = { current.now.configuration.keep.undo != nil }

@@ -19,7 +19,7 @@ struct Replays: Sendable {
   /// What a replay of a recipe's files would do, or does.
   func replay(_ request: ReplayRequest, of recipe: String, by who: String) async throws -> ReplayResult {
     // Refuses a recipe that isn't there.
-    let first = try plan.submission(submission(request, of: recipe), source: "", by: who)
+    let first = try plan.submission(submission(request, of: recipe), source: "", for: .replay, by: who)
     let found = try await files(request, of: recipe)
     let there = found.filter(\.isThere)
     guard there.count <= BatchSubmission.largest else {

@@ -52,7 +52,7 @@ struct SpoolBridge: SpoolDelegate {
       case .hotFolder(let recipe): JobSubmission(recipe: recipe)
       case .ticket(let ticket): ticket.submission
       }
-    try check(request.kind, of: entry)
+    try check(request, of: entry)
     do {
       request = try await UndoCheck(stores: plan.stores, queue: queue).checked(request)
     } catch let refusal as ControlError {
@@ -61,7 +61,8 @@ struct SpoolBridge: SpoolDelegate {
     }
     do {
       var submission = try plan.submission(
-        request, source: entry.originalName, files: entry.files, by: "spool (user \(entry.ownerUID))")
+        request, source: entry.hasFile ? entry.originalName : nil, files: entry.files,
+        by: "spool (user \(entry.ownerUID))")
       submission.origin = .spool(entry.identity)
       submission.awaitsFile = entry.hasFile
       return submission
@@ -81,9 +82,10 @@ struct SpoolBridge: SpoolDelegate {
   }
 
   /// Users who can write to the spool may import files; other kinds of jobs are for operators.
-  private func check(_ kind: String, of entry: SpoolEntry) throws {
+  private func check(_ request: JobSubmission, of entry: SpoolEntry) throws {
+    let kind = request.kind
     if kind == ImportOperation.kind {
-      guard !entry.hasFile else { return }
+      guard !entry.hasFile, !current.now.configuration.readsDatabase(request.recipe) else { return }
       throw SpoolRefusal.unacceptable(
         what: "the ticket names no source", advice: "Say source: and the name of a file beside the ticket.")
     }
@@ -135,6 +137,7 @@ struct SpoolBridge: SpoolDelegate {
           metadata: ["job": "\(job.id)", "store": "\(store)"])
       }
     }
+    if job.readsDatabase { try await removeExtract(of: job.id) }
     // What it waits for is put away when it has come; a ticket in active/ brings it.
     guard let name = job.activeName, !job.isAwaitingFile else { return }
     if case .replay(_, let file)? = job.origin {
@@ -150,6 +153,24 @@ struct SpoolBridge: SpoolDelegate {
       }
     }
     _ = try await directories.finish(activeName: name, as: outcome)
+  }
+
+  private func removeExtract(of job: Int64) async throws {
+    let folder = URL(fileURLWithPath: current.now.configuration.extracts)
+    try await directories.onQueue { try ExtractFile.remove(of: job, in: folder) }
+  }
+
+  /// Removes what jobs have read of databases that ended before a kill.
+  private func removeExtracts() async throws {
+    let folder = URL(fileURLWithPath: current.now.configuration.extracts)
+    for id in try await directories.onQueue({ try ExtractFile.jobs(in: folder) }) {
+      do {
+        guard try await queue.job(id).state.isEnded else { continue }
+      } catch JobQueueError.noSuchJob {
+        // It ended, and was removed.
+      }
+      try await removeExtract(of: id)
+    }
   }
 
   /// What an import that failed or was cancelled has committed before is in the store's checkpoint, and the queue need not
@@ -214,6 +235,7 @@ struct SpoolBridge: SpoolDelegate {
         {}
       }
     }
+    try await removeExtracts()
     try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try hasArrived(job, as: name) }) {
@@ -319,6 +341,12 @@ extension SpoolBridge {
           "it was part of a replay, and later files may have been imported since: "
           + "'ladectl replay --recipe \(job.recipe ?? "")' imports \(file) and those after it again")
     }
+    if job.readsDatabase {
+      throw RevivalRefusal(
+        description:
+          "it read a database, and others may have read newer rows since: 'ladectl import --recipe \(job.recipe ?? "")' reads on "
+          + "from the cursor")
+    }
     try await refuseIfRetried(job)
     guard let name = job.activeName else {
       throw RevivalRefusal(description: "it was ended before it had its file; submit that again")
@@ -354,4 +382,9 @@ extension SpoolBridge {
         description: "its rejects have been retried; submit its file again, or retry the rejects that are open")
     }
   }
+}
+
+extension Job {
+  /// Whether it reads an incremental source. Few options have the word.
+  var readsDatabase: Bool { kind == ImportOperation.kind && options.contains("\"from\":") }
 }

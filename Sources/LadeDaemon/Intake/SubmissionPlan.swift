@@ -67,14 +67,18 @@ struct SubmissionPlan: Sendable {
     let masks = RecipeMasks(configuration.recipes, into: store)
     if isOfRecipe != true { try masks.add(to: &options, entity) }
     let masking = options.mapping
+    if options.from != nil, occasion == .delivery { try checkUnchanged(request, recipe, source: source, files) }
     try OptionOverrides(request.options).apply(to: &options)
     switch occasion {
     case .delivery: break
     // It is known, and imported again on purpose.
-    case .replay: options.skipsKnownFiles = false
-    // Those of a set are no set.
-    case .retryOfRejects: options.set = nil
+    case .replay:
+      options.skipsKnownFiles = false
+      if options.from != nil { throw Self.noReplay(of: request.recipe) }
+    // Those of a set are no set, and those of a database are a file.
+    case .retryOfRejects: (options.set, options.from) = (nil, nil)
     }
+    if options.from != nil { options.reader.format = .sqlite }
     try check(&options, files, source: source, entity, in: store)
     try masks.check(options.mapping, against: masking, entity)
     try masks.addKeys(to: &options.mapping, entity, isOfRecipe: isOfRecipe == true)
@@ -98,6 +102,7 @@ struct SubmissionPlan: Sendable {
       if case .noKey = error { throw SubmissionProblem(field: "mode", reason: "\(error)") }
       throw SubmissionProblem(field: "options", reason: "\(error)")
     }
+    if options.from != nil { try check(from: options, entity) }
     let json = try Self.json(options)
     guard request.options.isEmpty || json.utf8.count <= Self.longestOptions else {
       throw SubmissionProblem(
@@ -118,7 +123,67 @@ struct SubmissionPlan: Sendable {
     submission.awaitsFile = true
     submission.maxAttempts = request.maxAttempts ?? recipe?.maxAttempts
     submission.submittedBy = who
+    if options.from != nil, let recipe {
+      submission.source = nil
+      submission.awaitsFile = false
+      // A dry run moves no cursor.
+      if !options.isDryRun { submission.uniqueKey = IncrementalSource.uniqueKey(of: recipe.name) }
+    }
     return submission
+  }
+
+  /// The options of a recipe with `from` that a job may change: by others, rows would be left out that the cursor then has passed.
+  private static let changeable: Set<String> = ["dry_run", "batch_size", "atomic"]
+
+  /// Refuses what would have a job of an incremental source do something else than its recipe says.
+  private func checkUnchanged(
+    _ request: JobSubmission, _ recipe: RecipeConfiguration?, source: String?, _ files: [String]?
+  ) throws {
+    guard source?.isEmpty != false, files == nil else {
+      throw SubmissionProblem(
+        field: files == nil ? "source" : "files", reason: "recipe \(recipe?.name ?? "") reads a database, and no file",
+        advice: "Leave the file out, or import it by another recipe.")
+    }
+    for (field, given, own) in [
+      ("store", request.store, recipe?.store), ("entity", request.entity, recipe?.entity),
+      ("mode", request.mode?.rawValue, recipe?.options.mode?.rawValue),
+    ] {
+      guard let given, given != own else { continue }
+      throw SubmissionProblem(
+        field: field, reason: "recipe \(recipe?.name ?? "") reads a database, and no job of it may differ in that",
+        advice: "Leave it out.")
+    }
+    if let key = request.options.keys.sorted().first(where: { !Self.changeable.contains($0) }) {
+      throw SubmissionProblem(
+        field: "options.\(key)",
+        reason: "recipe \(recipe?.name ?? "") reads a database from its cursor on, and only the recipe may say it",
+        advice: "Jobs may say \(Self.changeable.sorted().joined(separator: ", ")).")
+    }
+    if request.uniqueKey != nil {
+      throw SubmissionProblem(
+        field: "unique_key", reason: "jobs of a recipe that reads a database have one of their own",
+        advice: "Leave it out: as long as one of them hasn't ended, it is the answer.")
+    }
+  }
+
+  /// Refuses a recipe whose rows, read again, would be inserted again, or whose other objects would be deleted.
+  private func check(from options: ImportOptions, _ entity: EntityDescription?) throws {
+    guard entity != nil else {
+      throw SubmissionProblem(
+        field: "entity", reason: "a database's rows go into one entity, and it is \"*\"", advice: "Name the entity.")
+    }
+    guard let mode = options.mode, mode != .upsert, mode != .update else { return }
+    throw SubmissionProblem(
+      field: "mode",
+      reason: "it is \(mode.rawValue), and rows around the cursor are read again"
+        + (mode == .insert ? "" : ", while most rows aren't"),
+      advice: "Use upsert, with a `key` if the entity has no uniqueness constraint.")
+  }
+
+  private static func noReplay(of recipe: String?) -> SubmissionProblem {
+    SubmissionProblem(
+      field: "recipe", reason: "\(recipe ?? "") reads a database, and no files of it are kept",
+      advice: "'ladectl recipe cursor \(recipe ?? "") --set VALUE' has it read its rows again from there on.")
   }
 
   /// Whether a set is given where the options speak of one, and nowhere else.

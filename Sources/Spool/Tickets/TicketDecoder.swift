@@ -43,6 +43,9 @@ extension Ticket {
     submission.source = nil
     if let node = values[Key.files.rawValue] { try readFiles(node, hasSource: source != nil) }
     submission.files = []
+    if let node = values[Key.recipe.rawValue], source != nil || !files.isEmpty {
+      throw node.wrong("a recipe's files belong into its hot folder, without a ticket")
+    }
     let ranges: [(Key, ClosedRange<Int>)] = [
       (.priority, JobSubmission.priorityRange), (.maxAttempts, JobSubmission.attemptsRange), (.batch, 1...Int.max),
     ]
@@ -95,12 +98,9 @@ private struct TicketDecoder: KeyCheckingDecoder {
   init(node: YAMLNode) { self.node = node }
 
   func rejectKeys(otherThan known: [String]) throws {
-    let isRoot = node.key.isEmpty
-    // A recipe belongs to a hot folder; a ticket says everything itself.
-    let words = known.filter { !isRoot || $0 != JobSubmission.CodingKeys.recipe.rawValue }
-    let path = isRoot ? "" : node.key + "."
-    for entry in try node.members() where !words.contains(entry.name) {
-      throw YAMLError(.unknownKey(entry.name, under: path, among: words), at: entry.place)
+    let path = node.key.isEmpty ? "" : node.key + "."
+    for entry in try node.members() where !known.contains(entry.name) {
+      throw YAMLError(.unknownKey(entry.name, under: path, among: known), at: entry.place)
     }
   }
 

@@ -167,6 +167,12 @@ extension ControlClient {
     try await send(.POST, .replay(recipe: recipe), body: try WireFormat.encode(request))
   }
 
+  func cursor(of recipe: String) async throws -> CursorStatus { try await send(.GET, .cursor(recipe: recipe)) }
+
+  func setCursor(of recipe: String, to change: CursorChange) async throws -> CursorStatus {
+    try await send(.PUT, .cursor(recipe: recipe), body: try WireFormat.encode(change))
+  }
+
   func log(_ query: LogQuery) async throws -> LogPage { try await send(.GET, .log, query.queryString) }
 
   /// Follows the log until the stream ends or `each` returns `false`.

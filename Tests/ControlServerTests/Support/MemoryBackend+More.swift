@@ -182,7 +182,7 @@ extension MemoryBackend {
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
     note(test)
     let progress =
-      test.source.hasSuffix("rejected.csv")
+      test.source?.hasSuffix("rejected.csv") == true
       ? JobProgress(records: 1, rejected: 1) : JobProgress(records: 3, inserted: 2, rejected: 1)
     return RecipeTestResult(
       store: "main", entity: "Stop", mode: .upsert, progress: progress,

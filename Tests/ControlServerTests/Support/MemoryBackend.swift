@@ -269,6 +269,15 @@ extension MemoryBackend {
     }
   }
 
+  func cursor(of recipe: String) async throws -> CursorStatus {
+    CursorStatus(recipe: recipe, column: "at", value: nil, movedAt: nil, job: nil)
+  }
+
+  func setCursor(of recipe: String, to change: CursorChange, by peer: Peer) async throws -> CursorStatus {
+    let moved = Date(timeIntervalSince1970: 1_780_000_000)
+    return CursorStatus(recipe: recipe, column: "at", value: change.value, movedAt: moved, job: nil)
+  }
+
   func note(_ replay: ReplayRequest) { state.withLock { $0.replays.append(replay) } }
   func note(_ test: RecipeTest) { state.withLock { $0.tests.append(test) } }
 

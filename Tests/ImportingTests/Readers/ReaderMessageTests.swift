@@ -49,6 +49,15 @@ struct ReaderMessageTests {
       "the value of “a” is masked in the reject file otherwise than it is to be now; take the record from its source"
     ),
     (
+      .noCursor(column: "a"), "no_cursor",
+      "“a”, the cursor, is null, so it can't be known when the row changes; give every row one"
+    ),
+    (
+      .unusableCursor(column: "a"), "unusable_cursor",
+      "“a”, the cursor, is of another type than those of the other rows, or written in another form; times must be in "
+        + "ISO 8601 and UTC, all with the same character between date and time"
+    ),
+    (
       .unreadableFile(reason: "no"), "unreadable_file",
       "no; put the store's folder _EXTERNAL_DATA beside it, as the app has it"
     ),

@@ -17,6 +17,9 @@ struct SQLiteFormat: FileFormat {
   /// The path of a Core Data store whose queries may read files beside it. No option: an import of the store sets it.
   static let coreDataStore = FormatField<String?>(optional: "core_data_store")
 
+  /// What is checked of the cursor of an extract's rows. No option, and never stored.
+  static let cursorCheck = FormatField<CursorCheck?>(optional: "cursor_check")
+
   // Each replaces the other, which a recipe may have given before, unless both are given together.
 
   private static let tableOption = FormatOption(
@@ -73,6 +76,12 @@ extension ReaderOptions {
   var coreDataStore: String? {
     get { self[SQLiteFormat.coreDataStore] }
     set { self[SQLiteFormat.coreDataStore] = newValue }
+  }
+
+  /// SQLite: what is checked of the cursor of an extract's rows.
+  var cursorCheck: CursorCheck? {
+    get { self[SQLiteFormat.cursorCheck] }
+    set { self[SQLiteFormat.cursorCheck] = newValue }
   }
 
   /// SQLite: a SELECT whose rows are the records. It may only read, and use functions that do nothing but compute.

@@ -16,6 +16,8 @@ final class SQLiteReader: SequentialReader {
   private var rows: SQLiteRows
   /// Selects a table's rows with their row number as the first value; nil if they have none.
   private let numbered: Numbered?
+  /// What is checked of the rows' cursor, and its column; nil unless they are those of an incremental source.
+  private let cursor: (check: CursorCheck, column: Int)?
   private let maximumRecordBytes: Int
   private let limit: ExpansionLimit
   private var record: Int64 = 0
@@ -60,8 +62,10 @@ final class SQLiteReader: SequentialReader {
         (self.numbered, rows) = (nil, all)
       }
     }
-    columns = numbered == nil ? rows.columns : Array(rows.columns.dropFirst())
-    try ReaderOptions.check(names: columns)
+    let names = numbered == nil ? rows.columns : Array(rows.columns.dropFirst())
+    columns = names
+    cursor = options.cursorCheck.flatMap { check in names.firstIndex(of: check.column).map { (check, $0) } }
+    try ReaderOptions.check(names: names)
     if let position { try pass(to: position) }
     database.pause()
   }
@@ -190,6 +194,7 @@ final class SQLiteReader: SequentialReader {
         }
       }
     }
+    if let cursor, problem == nil { problem = cursor.check.problem(of: rows.value(first + cursor.column)) }
     // The row would be imported without the value, and committed before the next one's error is met.
     if rows.lacksValue { throw .database(.refused(reason: "out of memory", record: record - 1)) }
     let offset = delivered

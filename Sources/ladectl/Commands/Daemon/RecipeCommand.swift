@@ -5,8 +5,8 @@ extension Ladectl {
   /// `ladectl recipe`: commands for recipes.
   struct RecipeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "recipe", abstract: "Show the recipes, and test one on a file.",
-      subcommands: [List.self, Show.self, Test.self], defaultSubcommand: List.self)
+      commandName: "recipe", abstract: "Show the recipes, test one, and move its cursor.",
+      subcommands: [List.self, Show.self, Test.self, Cursor.self], defaultSubcommand: List.self)
 
     /// `ladectl recipe list`.
     struct List: ControlCommand {
@@ -56,16 +56,18 @@ extension Ladectl {
       static let configuration = verb(
         "test", "Show what an import of a file, or of its beginning, would do, without a job and without changes.",
         """
-        Without a recipe, name the entity. Exits with 1 if the import would fail or import nothing, and with 2 if it would \
+        Without a recipe, name the entity. Without a file, the recipe reads a database: then what the next job would read is \
+        tried. Exits with 1 if the import would fail or import nothing, and with 2 if it would \
         reject some records.
 
           ladectl recipe test people.csv --recipe people
           ladectl recipe test people.csv --entity Person --records 10000 \\
             --option 'delimiter=;'
+          ladectl recipe test --recipe orders
         """, json: .document("a RecipeTestResult"))
 
-      @Argument(help: "The file.", completion: .file())
-      var file: String
+      @Argument(help: "The file; none for a recipe that reads a database.", completion: .file())
+      var file: String?
 
       @OptionGroup var target: ImportTarget
 
@@ -81,6 +83,9 @@ extension Ladectl {
         guard (target.recipe == nil) != (target.entity == nil) else {
           throw ValidationError("Say what to do with the file: either --recipe, or --entity.")
         }
+        guard file != nil || target.recipe != nil else {
+          throw ValidationError("Name the file, or by --recipe a recipe that reads a database.")
+        }
         guard records.map({ (1...RecipeTest.maximumRecords).contains($0) }) ?? true else {
           throw ValidationError("--records is a number from 1 to \(RecipeTest.maximumRecords).")
         }
@@ -88,7 +93,7 @@ extension Ladectl {
       }
 
       func run(_ session: Session) async throws {
-        let source = AbsolutePath.of(file)
+        let source = file.map { AbsolutePath.of($0) }
         var test = RecipeTest(
           source: source, recipe: target.recipe, store: target.store, entity: target.entity, mode: target.mode,
           options: try NamedOption.values(target.option), records: records)
@@ -96,6 +101,7 @@ extension Ladectl {
         do {
           result = try await session.client.test(test)
         } catch ControlClientError.refused(let problem) where problem.code == Problem.unreachableSource {
+          guard let source else { throw ControlClientError.refused(problem) }
           let copied = try await session.client.withCopy(of: source) { path in
             test.source = path
             return try await session.client.test(test)
@@ -107,6 +113,55 @@ extension Ladectl {
         guard result.exitStatus == .success else { throw result.exitStatus.silently }
       }
     }
+  }
+}
+
+extension Ladectl.RecipeCommand {
+  /// `ladectl recipe cursor`: shows and moves a cursor.
+  struct Cursor: ControlCommand {
+    static let configuration = Ladectl.verb(
+      "cursor", "Show how far a recipe has read its database, or have it read on from elsewhere.",
+      """
+      Moving it is for operators, and refused while a job of the recipe hasn't ended. The next job reads from the given value \
+      less the recipe's lag.
+
+        ladectl recipe cursor orders
+        ladectl recipe cursor orders --set '2026-11-01 00:00:00'
+        ladectl recipe cursor orders --reset
+      """, json: .document("a CursorStatus"))
+
+    @Argument(help: ArgumentHelp("The recipe.", valueName: "recipe"), completion: .recipes)
+    var name: String
+
+    @Option(help: ArgumentHelp("Its new value.", valueName: "value"))
+    var set: String?
+
+    @Flag(help: "Forget it: the next job reads every row.")
+    var reset = false
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+      guard set == nil || !reset else { throw ValidationError("Give either --set or --reset.") }
+    }
+
+    func run(_ session: Session) async throws {
+      let status =
+        set == nil && !reset
+        ? try await session.client.cursor(of: name)
+        : try await session.client.setCursor(of: name, to: CursorChange(value: set))
+      try session.report(status) { status.text }
+    }
+  }
+}
+
+extension CursorStatus {
+  fileprivate var text: String {
+    guard let value else { return "\(column): every row is read next".printable + "\n" }
+    let who = job.map { "by job \($0)" } ?? "by an operator"
+    let when = movedAt.map { ", \(Quantity.time($0)) \(who)" } ?? ""
+    return "\(column): \(value)\(when)".printable + "\n"
   }
 }
 

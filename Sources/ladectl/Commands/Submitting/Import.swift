@@ -20,13 +20,15 @@ extension Ladectl {
         ladectl import feed.zip --entity '*' --dry-run --wait
         ladectl import --set stops-28.csv trips-28.csv --recipe timetable
         zcat orders.csv.gz | ladectl import - --recipe orders
+        ladectl import --recipe billing --wait      # a recipe that reads a database
       """, json: .document("a JobList"))
 
     @Argument(
       help: ArgumentHelp(
-        "The files; - for standard input, whose format is found by its content or by --format.", valueName: "file"),
+        "The files; - for standard input, whose format is found by its content or by --format. None for a recipe that reads a database.",
+        valueName: "file"),
       completion: .file())
-    var files: [String]
+    var files: [String] = []
 
     @OptionGroup var target: ImportTarget
 
@@ -68,10 +70,13 @@ extension Ladectl {
       guard (target.recipe == nil) != (target.entity == nil) else {
         throw ValidationError("Say what to do with the file: either --recipe, or --entity.")
       }
+      guard !files.isEmpty || (target.recipe != nil && !set) else {
+        throw ValidationError("Name the file, or by --recipe a recipe that reads a database.")
+      }
       guard target.recipe == nil || target.store == nil else {
         throw ValidationError("The recipe says which store; --store goes with --entity.")
       }
-      guard submission.uniqueKey == nil || files.count == 1 || set else {
+      guard submission.uniqueKey == nil || files.count <= 1 || set else {
         throw ValidationError("With one --unique-key several files would be one job; give one file.")
       }
       guard files.count(where: { $0 == "-" }) <= 1 else {
@@ -91,6 +96,11 @@ extension Ladectl {
         var submission = submission.applied(to: work)
         submission.files = files.map { AbsolutePath.of($0) }
         return try await Submitter(session: session).run([submission], isList: true, wait: self.submission.wait)
+      }
+      if files.isEmpty {
+        let work = JobSubmission(recipe: target.recipe, mode: target.mode, options: options)
+        return try await Submitter(session: session).run(
+          [submission.applied(to: work)], isList: true, wait: submission.wait)
       }
       let input = files.contains("-") ? try await standardInput(session) : nil
       // The daemon has taken its own copy by the time it answers.

@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// A PostgreSQL server of a test's own, on a Unix socket in a folder of its own. Gone with this.
+final class PostgresCluster: Sendable {
+  /// The folder with Debian's programs; nil where they aren't installed.
+  static let programs: String? = {
+    let root = "/usr/lib/postgresql"
+    guard let versions = try? FileManager.default.contentsOfDirectory(atPath: root) else { return nil }
+    return versions.sorted { Double($0) ?? 0 > Double($1) ?? 0 }.map { "\(root)/\($0)/bin" }
+      .first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
+  }()
+
+  static let absence: String =
+    "PostgreSQL isn't installed: run make deps"
+
+  let folder: String
+  private let programs: String
+  /// What becomes another user: the server refuses to be root's.
+  private let prefix: [String]
+
+  init() async throws {
+    guard let programs = Self.programs else {
+      throw ProgramFailure(program: "initdb", arguments: [], what: Self.absence, error: "")
+    }
+    self.programs = programs
+    // In /tmp itself: another user can't reach the folders of tests.
+    var template = Array("/tmp/lade-pg-XXXXXX".utf8CString)
+    guard let made = mkdtemp(&template) else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    folder = String(cString: made)
+    if geteuid() == 0 {
+      guard let user = getpwnam("postgres") ?? getpwnam("nobody") else { throw POSIXError(.ENOENT) }
+      let (id, group) = (user.pointee.pw_uid, user.pointee.pw_gid)
+      guard chown(folder, id, group) == 0, chmod(folder, 0o755) == 0 else {
+        throw POSIXError(.init(rawValue: errno) ?? .EIO)
+      }
+      prefix = ["/usr/bin/setpriv", "--reuid=\(id)", "--regid=\(group)", "--clear-groups"]
+    } else {
+      prefix = []
+    }
+    let rules = folder + "/rules"
+    try """
+    local all reader scram-sha-256
+    local all all trust
+
+    """.write(toFile: rules, atomically: true, encoding: .utf8)
+    try await run(
+      "initdb", ["-D", folder + "/data", "-U", "lade", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"])
+    try await run("pg_ctl", ["-D", folder + "/data", "-w", "-l", folder + "/log", "-o", options, "start"])
+  }
+
+  private var options: String {
+    "-c listen_addresses='' -c unix_socket_directories=\(folder) -c fsync=off -c hba_file=\(folder)/rules"
+  }
+
+  deinit {
+    let process = Process()
+    let command = prefix + ["\(programs)/pg_ctl", "-D", folder + "/data", "-m", "immediate", "-w", "stop"]
+    process.executableURL = URL(fileURLWithPath: command[0])
+    process.arguments = Array(command.dropFirst())
+    process.standardOutput = FileHandle.nullDevice
+    do {
+      try process.run()
+      process.waitUntilExit()
+      try FileManager.default.removeItem(atPath: folder)
+    } catch {
+      print("couldn't remove \(folder): \(error)")
+    }
+  }
+
+  /// A connection string for a user.
+  func address(_ user: String = "lade") -> String { "host=\(folder) user=\(user) dbname=postgres" }
+
+  /// Runs statements as the owner of everything.
+  @discardableResult
+  func sql(_ statements: String) async throws -> String {
+    try await run("psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", address(), "-c", statements])
+  }
+
+  func stop() async throws { try await run("pg_ctl", ["-D", folder + "/data", "-m", "fast", "-w", "stop"]) }
+
+  func start() async throws {
+    try await run("pg_ctl", ["-D", folder + "/data", "-w", "-l", folder + "/log", "-o", options, "start"])
+  }
+
+  @discardableResult
+  private func run(_ program: String, _ arguments: [String]) async throws -> String {
+    let command = prefix + ["\(programs)/\(program)"] + arguments
+    let output = try await ProgramOutput.of(
+      URL(fileURLWithPath: command[0]), Array(command.dropFirst()),
+      environment: ["LC_ALL": "C", "PATH": "/usr/bin:/bin"], files: folder + "/run-\(UUID().uuidString)")
+    guard output.status == 0 else {
+      throw ProgramFailure(
+        program: program, arguments: arguments, what: "status \(output.status)\n\(output.text)", error: output.error)
+    }
+    return output.text.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+}
