@@ -78,9 +78,14 @@ package struct ImportCheckpoint: Sendable, Hashable {
 
   /// The names of a feed's members.
   private static func members(of job: String, in context: ManagedObjectContext) throws -> [String] {
+    try names(beginningWith: FeedPart.prefix(of: job), in: context)
+  }
+
+  /// The names of jobs and members that have a checkpoint.
+  package static func names(beginningWith prefix: String, in context: ManagedObjectContext) throws -> [String] {
     let request = FetchRequest<ManagedObject>(
       entityName: ImportModel.checkpointEntity,
-      predicate: .comparison(.path("job"), .beginsWith, .constant(.string(FeedPart.prefix(of: job)))))
+      predicate: .comparison(.path("job"), .beginsWith, .constant(.string(prefix))))
     return try context.fetch(request).map { $0.value(forKey: "job")?.plainText ?? "" }
   }
 

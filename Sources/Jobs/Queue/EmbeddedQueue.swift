@@ -356,6 +356,6 @@ private final class JobRemains: JobQueueDelegate {
   func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws {
     if let name = job.activeName { try await inputs.remove(name) }
     guard JobCheckpoint.kinds.contains(job.kind), let data = dataStores[job.store ?? ""] else { return }
-    try JobCheckpoint.forget(job, queue: queueIdentifier, in: data)
+    try JobCheckpoint.forget(job.id, queue: queueIdentifier, in: data)
   }
 }

@@ -128,14 +128,7 @@ struct SpoolBridge: SpoolDelegate {
     }
     if JobCheckpoint.kinds.contains(job.kind), let store = job.store, let coordinator = plan.stores[store]?.coordinator
     {
-      do {
-        try await directories.onQueue { try JobCheckpoint.forget(job, queue: queueIdentifier, in: coordinator) }
-      } catch {
-        // A remaining checkpoint is harmless: the job's number is never used again.
-        logger.warning(
-          "job \(job.id): its checkpoint stays in store \(store): \(error)",
-          metadata: ["job": "\(job.id)", "store": "\(store)"])
-      }
+      await forget(job.id, in: store, coordinator)
     }
     if job.readsDatabase { try await removeExtract(of: job.id) }
     // What it waits for is put away when it has come; a ticket in active/ brings it.
@@ -155,21 +148,44 @@ struct SpoolBridge: SpoolDelegate {
     _ = try await directories.finish(activeName: name, as: outcome)
   }
 
+  /// Removes what a job keeps in a store to go on by.
+  private func forget(_ job: Int64, in store: String, _ coordinator: PersistentStoreCoordinator) async {
+    do {
+      try await directories.onQueue { try JobCheckpoint.forget(job, queue: queueIdentifier, in: coordinator) }
+    } catch {
+      // A remaining checkpoint is harmless: the job's number is never used again.
+      logger.warning(
+        "job \(job): its checkpoint stays in store \(store): \(error)", metadata: ["job": "\(job)", "store": "\(store)"])
+    }
+  }
+
   private func removeExtract(of job: Int64) async throws {
     let folder = URL(fileURLWithPath: current.now.configuration.extracts)
     try await directories.onQueue { try ExtractFile.remove(of: job, in: folder) }
   }
 
-  /// Removes what jobs have read of databases that ended before a kill.
-  private func removeExtracts() async throws {
+  /// Removes what jobs without a file keep in stores and extracts that ended before a kill. Those with one are settled by it.
+  private func settleFileless() async throws {
     let folder = URL(fileURLWithPath: current.now.configuration.extracts)
-    for id in try await directories.onQueue({ try ExtractFile.jobs(in: folder) }) {
+    var ids = Set(try await directories.onQueue { try ExtractFile.jobs(in: folder) })
+    for store in plan.stores.all {
       do {
-        guard try await queue.job(id).state.isEnded else { continue }
+        let coordinator = store.coordinator
+        ids.formUnion(
+          try await directories.onQueue { try JobCheckpoint.jobs(ofQueue: queueIdentifier, in: coordinator) })
+      } catch {
+        logger.warning("what jobs that have ended keep in store \(store.configuration.name) stays: \(error)")
+      }
+    }
+    for id in ids.sorted() {
+      do {
+        let job = try await queue.job(id)
+        if job.state.isEnded, job.activeName == nil { try await finished(job) }
       } catch JobQueueError.noSuchJob {
         // It ended, and was removed.
+        for store in plan.stores.all { await forget(id, in: store.configuration.name, store.coordinator) }
+        try await removeExtract(of: id)
       }
-      try await removeExtract(of: id)
     }
   }
 
@@ -235,7 +251,7 @@ struct SpoolBridge: SpoolDelegate {
         {}
       }
     }
-    try await removeExtracts()
+    try await settleFileless()
     try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try hasArrived(job, as: name) }) {

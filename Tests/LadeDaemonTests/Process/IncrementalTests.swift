@@ -27,10 +27,11 @@ struct OrderHouse {
   /// Runs statements on the application's database, as the application does.
   func change(_ sql: String) async throws { _ = try await folder.sqlite(sql, in: "app.sqlite") }
 
-  func makeTable() async throws {
+  /// - Parameter rows: those that the table has from the beginning, as values.
+  func makeTable(_ rows: String? = nil) async throws {
     try await change(
-      "PRAGMA journal_mode = WAL; CREATE TABLE people (number INTEGER PRIMARY KEY, name TEXT, changed TEXT);"
-        + "CREATE INDEX byChange ON people (changed)")
+      "PRAGMA journal_mode = WAL; BEGIN; CREATE TABLE people (number INTEGER PRIMARY KEY, name TEXT, changed TEXT);"
+        + "CREATE INDEX byChange ON people (changed); \(rows.map { "INSERT INTO people VALUES \($0);" } ?? "") COMMIT")
   }
 
   /// Imports what is new.
@@ -191,8 +192,7 @@ struct IncrementalTests {
       let tested = try await folder.ladectl("recipe", "test", "--recipe", "people")
       #expect(tested.status == 1 && tested.text.contains("isn't there"), "\(tested.text)")
     } else {
-      try await house.makeTable()
-      try await house.change("INSERT INTO people VALUES (1, 'a', '2026-01-01 10:00:00')")
+      try await house.makeTable("(1, 'a', '2026-01-01 10:00:00')")
       let job = try await folder.ended(id)
       #expect(job.state == .completed && job.progress.inserted == 1, "\(job.reason ?? "")")
     }

@@ -100,7 +100,7 @@ struct PostgresTests {
     #expect(away.failureCode == "source_unavailable" && away.attempt == 2, "\(away.reason ?? "")")
     try await server.start()
     #expect(try await imported(folder).progress.unchanged == 1)
-    let log = try daemon.log + (folder.ladectl("list", "--json").text)
+    let log = try await daemon.log + folder.ladectl("list", "--json").text
     #expect(!log.contains("sesame"))
     try await daemon.stop()
   }
@@ -115,7 +115,7 @@ struct PostgresTests {
       INSERT INTO people VALUES (1, 'a', '{}')
       """)
     for (selection, part) in [
-      ("query: \"DELETE FROM people RETURNING number\"", ""),
+      ("query: \"DELETE FROM people RETURNING number\"", "syntax error"),
       ("query: \"SELECT 1 AS number; SELECT 2\"", "multiple commands"),
       ("query: \"SELECT kill() AS number\"", "read-only"), ("query: \"SELECT $1::int AS number\"", "parameters"),
       ("table: gone", "does not exist"), ("query: \"SELECT name FROM people\"", "no column “number”"),

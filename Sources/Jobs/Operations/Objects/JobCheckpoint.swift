@@ -66,10 +66,18 @@ package enum JobCheckpoint {
   ]
 
   /// Removes what a job keeps in its data store to go on by, once its end is in the queue.
-  package static func forget(_ job: Job, queue: String, in coordinator: PersistentStoreCoordinator) throws {
+  package static func forget(_ id: Int64, queue: String, in coordinator: PersistentStoreCoordinator) throws {
     guard coordinator.model.entitiesByName[ImportModel.checkpointEntity] != nil else { return }
-    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "\(job.kind) \(job.id), clean-up")
-    try ImportCheckpoint.remove(name(job.id, queue: queue), in: context)
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "job \(id), clean-up")
+    try ImportCheckpoint.remove(name(id, queue: queue), in: context)
+  }
+
+  /// The jobs of a queue that keep something in a data store to go on by.
+  package static func jobs(ofQueue queue: String, in coordinator: PersistentStoreCoordinator) throws -> Set<Int64> {
+    guard coordinator.model.entitiesByName[ImportModel.checkpointEntity] != nil else { return [] }
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "checkpoints")
+    let names = try ImportCheckpoint.names(beginningWith: "\(queue)/", in: context)
+    return Set(names.compactMap { Int64($0.dropFirst(queue.count + 1).prefix { $0 != "#" }) })
   }
 }
 

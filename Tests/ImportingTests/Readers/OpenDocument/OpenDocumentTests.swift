@@ -78,7 +78,7 @@ struct OpenDocumentTests {
     ]
     #expect(try error(encrypted) == .workbook(.encrypted))
     var whole = File(Self.rows)
-    whole.parts = ["encrypted-package": "x", "content.xml": .some(nil)]
+    whole.parts = ["encrypted-package": "x", "content.xml": nil]
     #expect(try error(whole) == .workbook(.encrypted))
     var old = File(Self.rows)
     old.parts["META-INF/manifest.xml"] = "<!DOCTYPE manifest SYSTEM \"Manifest.dtd\"><manifest/>"
@@ -90,35 +90,37 @@ struct OpenDocumentTests {
     text.parts["content.xml"] = "<document-content><body><text/></body></document-content>"
     #expect(try error(text) == .workbook(.notOpenDocument))
     let packed = try Packing.compressed(File(Self.rows).bytes(), .gzip)
-    #expect(try SourceFile(packed, name: "a.ods.gz").read().error == .workbook(.packed))
+    let refused = try SourceFile(packed, name: "a.ods.gz").read()
+    #expect(refused.error?.description.hasSuffix("unpack the outer one first") == true, "\(refused)")
   }
 
-  @Test(
-    "that is damaged or hostile ends with an error that names the part",
-    arguments: [
-      ("content", "<a/>"), ("content", ""),
-      ("content", "<!DOCTYPE x [<!ENTITY a \"aaaa\">]><document-content/>"),
-      ("content", "<document-content/>"), ("content", String(repeating: "<a>", count: 100_000)),
-      ("content", "<document-content><body><spreadsheet><table/></spreadsheet></body></document-content>"),
-      ("rows", "<table:table-row><table:table-cell></table:table-row>"), ("rows", "<table:table-row>"),
-      ("rows", "<table:table-row><table:table-cell><text:p>&a;</text:p></table:table-cell></table:table-row>"),
-      ("rows", OpenDocumentFile.row(["1"], repeated: 1_048_576)),
-      ("rows", OpenDocumentFile.row([""], repeated: 1_048_575) + OpenDocumentFile.row(["1"])),
-      ("rows", OpenDocumentFile.row([""], repeated: .max) + OpenDocumentFile.row(["1"])),
-      ("rows", OpenDocumentFile.row([""], repeated: 999_999_999_999_999_999) + OpenDocumentFile.row(["1"])),
-      ("rows", OpenDocumentFile.row(["1"], repeated: 999_999_999_999_999_999)),
-      ("rows", OpenDocumentFile.row(["1"], repeated: 0)), ("rows", OpenDocumentFile.row(["1"], repeated: -1)),
-      ("cells", "<table:table-cell table:number-columns-repeated=\"16385\"><text:p>1</text:p></table:table-cell>"),
-      ("cells", "<table:table-cell table:number-columns-repeated=\"9223372036854775807\"/>"),
-      (
-        "cells",
-        "<table:table-cell table:number-columns-repeated=\"999999999999999999\"/><table:table-cell><text:p>1</text:p>"
-          + "</table:table-cell>"
-      ),
-      ("cells", "<table:table-cell><text:p><text:s text:c=\"999999999999999999\"/></text:p></table:table-cell>"),
-      ("cells", "<table:table-cell><text:p><text:s text:c=\"99999999\"/></text:p></table:table-cell>"),
-      ("cells", "<table:table-cell>" + String(repeating: "<text:p>", count: 300)),
-    ])
+  /// Where each is put, and what.
+  private static let hostile: [(place: String, xml: String)] = [
+    ("content", "<a/>"), ("content", ""),
+    ("content", "<!DOCTYPE x [<!ENTITY a \"aaaa\">]><document-content/>"),
+    ("content", "<document-content/>"), ("content", String(repeating: "<a>", count: 100_000)),
+    ("content", "<document-content><body><spreadsheet><table/></spreadsheet></body></document-content>"),
+    ("rows", "<table:table-row><table:table-cell></table:table-row>"), ("rows", "<table:table-row>"),
+    ("rows", "<table:table-row><table:table-cell><text:p>&a;</text:p></table:table-cell></table:table-row>"),
+    ("rows", OpenDocumentFile.row(["1"], repeated: 1_048_576)),
+    ("rows", OpenDocumentFile.row([""], repeated: 1_048_575) + OpenDocumentFile.row(["1"])),
+    ("rows", OpenDocumentFile.row([""], repeated: .max) + OpenDocumentFile.row(["1"])),
+    ("rows", OpenDocumentFile.row([""], repeated: 999_999_999_999_999_999) + OpenDocumentFile.row(["1"])),
+    ("rows", OpenDocumentFile.row(["1"], repeated: 999_999_999_999_999_999)),
+    ("rows", OpenDocumentFile.row(["1"], repeated: 0)), ("rows", OpenDocumentFile.row(["1"], repeated: -1)),
+    ("cells", "<table:table-cell table:number-columns-repeated=\"16385\"><text:p>1</text:p></table:table-cell>"),
+    ("cells", "<table:table-cell table:number-columns-repeated=\"9223372036854775807\"/>"),
+    (
+      "cells",
+      "<table:table-cell table:number-columns-repeated=\"999999999999999999\"/><table:table-cell><text:p>1</text:p>"
+        + "</table:table-cell>"
+    ),
+    ("cells", "<table:table-cell><text:p><text:s text:c=\"999999999999999999\"/></text:p></table:table-cell>"),
+    ("cells", "<table:table-cell><text:p><text:s text:c=\"99999999\"/></text:p></table:table-cell>"),
+    ("cells", "<table:table-cell>" + String(repeating: "<text:p>", count: 300)),
+  ]
+
+  @Test("that is damaged or hostile ends with an error that names the part", arguments: hostile)
   func damaged(place: String, xml: String) throws {
     var file = File(File.row(["a"]) + (place == "cells" ? File.row(xml) : xml))
     if place == "content" { file.parts["content.xml"] = xml }
