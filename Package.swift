@@ -117,7 +117,8 @@ let package = Package(
     layer(
       "LadeDaemon",
       [
-        "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "PostgreSQL", "Spool", "Jobs", "Systemd", "ControlAPI",
+        "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "PostgreSQL", "Spool", "Jobs", "Systemd",
+        "ControlAPI",
         "ControlServer",
         "StrictYAML", "CLinux", logging, lifecycle, signals,
       ]),

@@ -155,7 +155,8 @@ struct SpoolBridge: SpoolDelegate {
     } catch {
       // A remaining checkpoint is harmless: the job's number is never used again.
       logger.warning(
-        "job \(job): its checkpoint stays in store \(store): \(error)", metadata: ["job": "\(job)", "store": "\(store)"])
+        "job \(job): its checkpoint stays in store \(store): \(error)",
+        metadata: ["job": "\(job)", "store": "\(store)"])
     }
   }
 

@@ -182,7 +182,8 @@ struct ConfigurationProblemTests {
     Case("record: a\n    format: csv", "4:13: `recipes.r.record`: only XML has it, and the format is csv"),
     Case(
       "skip_lines: 1\n    format: json",
-      "4:17: `recipes.r.skip_lines`: only CSV, TSV, fixed width, Excel and OpenDocument have it, and the format is json"),
+      "4:17: `recipes.r.skip_lines`: only CSV, TSV, fixed width, Excel and OpenDocument have it, and the format is json"
+    ),
     Case(
       "properties: [a]",
       "4:17: `recipes.r.properties` must be a mapping of attributes and relationships to what becomes them, and is a list"
