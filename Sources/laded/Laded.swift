@@ -30,6 +30,12 @@ struct Laded: AsyncParsableCommand {
   @MainActor static func main() async {
     // On the main thread, before the first other one.
     DispatchLog.quietIfPrioritiesAreDenied()
+    do {
+      try Daemon.checkAddressSpace()
+    } catch {
+      complain(error.description)
+      Glibc.exit(error.exitStatus)
+    }
     await main(nil)
   }
 
@@ -38,21 +44,21 @@ struct Laded: AsyncParsableCommand {
       let daemon = try Daemon(configurationPath: config, isOnlyChecked: checkConfig)
       if checkConfig {
         try await daemon.check()
-        for advice in try await daemon.modelAdvice() { complain("warning: \(advice)") }
+        for advice in try await daemon.modelAdvice() { Self.complain("warning: \(advice)") }
         print("\(config): good")
         return
       }
       try await daemon.run()
     } catch let error as DaemonError {
-      complain(error.description)
+      Self.complain(error.description)
       throw ExitCode(error.exitStatus)
     } catch {
-      complain("stopped by an error: \(error)")
+      Self.complain("stopped by an error: \(error)")
       throw ExitCode(70)
     }
   }
 
-  private func complain(_ message: String) {
+  private static func complain(_ message: String) {
     let text = "laded: \(message)\n"
     _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
   }

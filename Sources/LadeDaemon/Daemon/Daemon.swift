@@ -72,6 +72,13 @@ public struct Daemon: Sendable {
   /// This version of Lade.
   public static var version: String { LadeVersion.current }
 
+  /// Makes sure that the process may have the address space that a daemon needs. To be called before there is another thread:
+  /// libraries wait without end for one that can't be made.
+  /// - Throws: ``DaemonError/limits(_:)``.
+  public static func checkAddressSpace() throws(DaemonError) {
+    try ProcessLimits.ofThisProcess().checkAddressSpace()
+  }
+
   /// Runs until SIGTERM or SIGINT, then stops running jobs and returns. A second signal ends the process immediately. A job
   /// that outlives `drain_timeout` runs until the process ends, with the stores open and locked.
   /// - Throws: ``DaemonError`` when it can't start, or what made it stop.

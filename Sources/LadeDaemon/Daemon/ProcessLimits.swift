@@ -70,26 +70,27 @@ struct ProcessLimits: Sendable, Equatable {
 
   // MARK: The check
 
-  /// Makes sure that there is enough for a daemon of this configuration.
-  /// - Throws: ``DaemonError/limits(_:)`` with everything that is too low.
+  /// Makes sure that there is enough address space, before there is a thread that couldn't be made.
+  /// - Throws: ``DaemonError/limits(_:)``.
+  func checkAddressSpace() throws(DaemonError) {
+    guard let addressSpace, addressSpace < leastAddressSpace else { return }
+    throw .limits(
+      """
+      the process may have \(addressSpace >> 20) MB of address space, and laded needs \(leastAddressSpace >> 20) MB or \
+      more, most of which it never touches: raise LimitAS= of the service, or 'ulimit -v'. MemoryMax= limits the memory \
+      that is really used
+      """)
+  }
+
+  /// Makes sure that there are enough descriptors for a daemon of this configuration.
+  /// - Throws: ``DaemonError/limits(_:)``.
   func check(for configuration: DaemonConfiguration) throws(DaemonError) {
-    var problems: [String] = []
     let least = Self.leastDescriptors(for: configuration)
-    if descriptors < least {
-      problems.append(
-        """
-        the process may have \(descriptors) open files, and with this configuration laded needs \(least) or more: raise \
-        LimitNOFILE= of the service, or 'ulimit -n'
-        """)
-    }
-    if let addressSpace, addressSpace < leastAddressSpace {
-      problems.append(
-        """
-        the process may have \(addressSpace >> 20) MB of address space, and laded needs \
-        \(leastAddressSpace >> 20) MB or more, most of which it never touches: raise LimitAS= of the service, or \
-        'ulimit -v'. MemoryMax= limits the memory that is really used
-        """)
-    }
-    if !problems.isEmpty { throw .limits(problems.joined(separator: "\nladed: ")) }
+    guard descriptors < least else { return }
+    throw .limits(
+      """
+      the process may have \(descriptors) open files, and with this configuration laded needs \(least) or more: raise \
+      LimitNOFILE= of the service, or 'ulimit -n'
+      """)
   }
 }
