@@ -133,7 +133,8 @@ package final class JobReversal {
 
   /// Notes, with the context's next save, that the job is being taken back.
   /// - Parameter number: of the job that takes it back.
-  /// - Returns: the one that had taken it back before; 0 if none had.
+  /// - Returns: the one that had taken it back before; its number is negative if it was given up when it had taken back
+  ///   something. 0 if there is none.
   /// - Throws: ``LineageError`` if it hasn't ended, or another is taking it back.
   package func noteBegin(by number: Int64) throws -> Int64 {
     try JobStanding(of: job, in: context).beginUndo(by: number)

@@ -32,7 +32,8 @@ struct JobStanding {
 
   /// Notes, with the context's next save, that another job begins to take this one back. Until that one has ended, this one can't
   /// save.
-  /// - Returns: the job that had taken it back before; 0 if none had.
+  /// - Returns: the job that had taken it back before; its number is negative if it was given up when it had taken back
+  ///   something. 0 if there is none.
   /// - Throws: ``LineageError`` if it hasn't ended, or if it is being taken back.
   func beginUndo(by number: Int64) throws -> Int64 {
     guard let object = try LineageRecorder.find(job, "", in: context) else { return 0 }
@@ -44,7 +45,10 @@ struct JobStanding {
     if try Self.isUnderWay(job, in: context) { throw LineageError.jobUnderWay }
     // A job that saves before this is saved changes the same object, which is a conflict.
     try object.set(["undoneBy": -number])
-    return max(0, former)
+    if former < 0, try LineageRecorder.find(LineageRecorder.name(of: -former, beside: job), "", in: context) == nil {
+      return 0
+    }
+    return former
   }
 
   /// A job whose standing changes.

@@ -165,8 +165,8 @@ struct SpoolBridge: SpoolDelegate {
     try await directories.onQueue { try ExtractFile.remove(of: job, in: folder) }
   }
 
-  /// Removes what jobs without a file keep in stores and extracts that ended before a kill. Those with one are settled by it.
-  private func settleFileless() async throws {
+  /// Removes what jobs keep in stores and extracts that ended before a kill. Those whose file is in `active/` are settled by it.
+  private func settleEnded() async throws {
     let folder = URL(fileURLWithPath: current.now.configuration.extracts)
     var ids = Set(try await directories.onQueue { try ExtractFile.jobs(in: folder) })
     for store in plan.stores.all {
@@ -181,7 +181,16 @@ struct SpoolBridge: SpoolDelegate {
     for id in ids.sorted() {
       do {
         let job = try await queue.job(id)
-        if job.state.isEnded, job.activeName == nil { try await finished(job) }
+        guard job.state.isEnded else { continue }
+        guard let name = job.activeName else {
+          try await finished(job)
+          continue
+        }
+        // Its checkpoint couldn't be removed when the file was put away.
+        if try await directories.onQueue({ try directories.isActive(name) }) { continue }
+        if let store = job.store, let coordinator = plan.stores[store]?.coordinator {
+          await forget(id, in: store, coordinator)
+        }
       } catch JobQueueError.noSuchJob {
         // It ended, and was removed.
         for store in plan.stores.all { await forget(id, in: store.configuration.name, store.coordinator) }
@@ -246,13 +255,13 @@ struct SpoolBridge: SpoolDelegate {
   func recover() async throws {
     let state = URL(fileURLWithPath: current.now.configuration.state)
     try await directories.onQueue {
-      for name in [RejectRetryFiles.scratchName, RejectTrial.folderName] {
+      for name in [RejectRetryFiles.scratchName, RejectTrial.folderName, RecipeTrial.folderName] {
         do { try FileManager.default.removeItem(at: state.appendingPathComponent(name)) } catch CocoaError
           .fileNoSuchFile
         {}
       }
     }
-    try await settleFileless()
+    try await settleEnded()
     try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try hasArrived(job, as: name) }) {
@@ -402,6 +411,15 @@ extension SpoolBridge {
 }
 
 extension Job {
-  /// Whether it reads an incremental source. Few options have the word.
-  var readsDatabase: Bool { kind == ImportOperation.kind && options.contains("\"from\":") }
+  /// Whether it reads an incremental source.
+  var readsDatabase: Bool {
+    // Few options have the word.
+    guard kind == ImportOperation.kind, options.contains("\"from\":") else { return false }
+    do {
+      return try decodeOptions(as: ImportOptions.self).from != nil
+    } catch {
+      // The job fails with that.
+      return false
+    }
+  }
 }

@@ -31,12 +31,12 @@ struct UndoSafetyTests {
     try object("Item", "code", .string(code), context)
   }
 
-  private func lineage(of job: Job, in house: Warehouse) throws -> ManagedObject {
-    try object(ImportModel.jobEntity, "number", .int(job.id), house.context())
+  private func lineage(of job: Job, in context: ManagedObjectContext) throws -> ManagedObject {
+    try object(ImportModel.jobEntity, "number", .int(job.id), context)
   }
 
   private func undoneBy(_ job: Job, in house: Warehouse) throws -> Int64? {
-    try lineage(of: job, in: house).value(forKey: "undoneBy").flatMap(Int64.init(slotValue:))
+    try lineage(of: job, in: house.context()).value(forKey: "undoneBy").flatMap(Int64.init(slotValue:))
   }
 
   // MARK: References
@@ -276,6 +276,27 @@ struct UndoSafetyTests {
     let skipped = try await load()
     #expect(skipped.progress.records == 0 && skipped.note?.contains("the same file was imported") == true)
     #expect(try await self.undo(redo, in: house).progress.deleted == 1)
+    #expect(try await load().progress.inserted == 1)
+  }
+
+  @Test("an undo that was given up when all rows were taken back is completed by the next")
+  func givenUp() async throws {
+    let house = try await Warehouse()
+    func load() async throws -> Job {
+      try await house.load("item_code\nx\n", into: "Item") { $0.skipsKnownFiles = true }
+    }
+    let job = try await load()
+    let undo = try await undo(job, in: house)
+    // As it was before the undo noted its end.
+    try house.change { context in
+      try lineage(of: job, in: context).setValue(.int(-undo.id), forKey: "undoneBy")
+      try object(ImportModel.importedEntity, "target", .string("undone Item"), context).setValue(
+        .string("Item"), forKey: "target")
+    }
+    #expect(try await load().progress.records == 0)
+    let next = try await self.undo(job, in: house)
+    #expect(next.state == .completed && next.progress.deleted == 0, "\(next.reason ?? "")")
+    #expect(try undoneBy(job, in: house) == next.id)
     #expect(try await load().progress.inserted == 1)
   }
 

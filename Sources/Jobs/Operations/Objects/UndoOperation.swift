@@ -136,7 +136,10 @@ package final class UndoOperation: JobOperation, @unchecked Sendable {
       self.report(progress)
     }
     context.reset()
-    let hasDone = try JobReversal.record(of: checkpointName, in: context) != nil
+    // Where an import has its source's identity, the job stands that had taken back the same before.
+    let former = Int64(checkpoint.identity) ?? 0
+    // What one that was given up has left to do is done now, too.
+    let hasDone = try former < 0 || JobReversal.record(of: checkpointName, in: context) != nil
     if hasDone {
       try reversal.reopenRejects(by: job.id) {
         try context.save()
@@ -148,8 +151,7 @@ package final class UndoOperation: JobOperation, @unchecked Sendable {
     var next = checkpoint
     next.isFinished = true
     try next.write(to: ImportCheckpoint.object(checkpointName, in: context))
-    // Where an import has its source's identity, the job stands that had taken back the same before.
-    try reversal.noteEnd(by: job.id, former: hasDone ? nil : Int64(checkpoint.identity) ?? 0)
+    try reversal.noteEnd(by: job.id, former: hasDone ? nil : former)
     try recorder.finish()
     try context.save()
     context.reset()
