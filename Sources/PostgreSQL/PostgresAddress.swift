@@ -15,7 +15,10 @@ package enum PostgresAddress {
     defer { PQconninfoFree(options) }
     var option = options
     while let keyword = option.pointee.keyword {
-      if String(cString: keyword) == "password", option.pointee.val != nil {
+      // libpq marks what a dialogue would hide, such as the password of a key.
+      let isSecret =
+        String(cString: keyword) == "password" || option.pointee.dispchar?.pointee == CChar(UInt8(ascii: "*"))
+      if isSecret, option.pointee.val != nil {
         return "a password doesn't belong into the configuration: name a `credential`, or a passfile"
       }
       option += 1

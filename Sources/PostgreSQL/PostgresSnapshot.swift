@@ -55,10 +55,21 @@ package final class PostgresSnapshot: SourceSnapshot {
     }
     let order = types[cursor].isText ? " COLLATE \"C\"" : ""
     switch range {
-    case .null: try connection.begin("\(rows) \(name) IS NULL", nil)
+    case .unordered(let bound):
+      var isWanted = "\(name) IS NULL"
+      switch (types[cursor], bound) {
+      case (.day, _?), (.time, _?), (.zoned, _?): isWanted += " OR \(name) = '-infinity'"
+      case (.text, let bound?) where bound.isTime: isWanted += " OR \(name)\(order) < '0-'"
+      default: break
+      }
+      try connection.begin("\(rows) \(isWanted)", nil)
     case .from(nil): try connection.begin("\(rows) \(name) IS NOT NULL ORDER BY \(name)\(order)", nil)
     case .from(let bound?):
-      try connection.begin("\(rows) \(name)\(order) >= $1::\(cast) ORDER BY \(name)\(order)", bound.description)
+      var text = bound.description
+      if case (.integer, .real(let number)) = (types[cursor], bound) {
+        text = String(Int64(exactly: number.rounded(.down)) ?? (number < 0 ? .min : .max))
+      }
+      try connection.begin("\(rows) \(name)\(order) >= $1::\(cast) ORDER BY \(name)\(order)", text)
     }
   }
 

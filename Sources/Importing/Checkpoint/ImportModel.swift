@@ -72,7 +72,9 @@ public enum ImportModel {
           uniquenessConstraints: [["job", "number"]]),
         EntityDefinition(
           cursorEntity,
-          attributes: ["recipe", "column", "value"].map { AttributeDefinition($0, .string, isOptional: false) }
+          attributes: ["recipe", "column", "source", "value"].map {
+            AttributeDefinition($0, .string, isOptional: false)
+          }
             + [
               AttributeDefinition("job", .integer64, isOptional: false),
               AttributeDefinition("moved", .date, isOptional: false),

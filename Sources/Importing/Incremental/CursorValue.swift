@@ -18,6 +18,16 @@ package enum CursorValue: Sendable, Hashable {
   }
 }
 
+extension CursorValue {
+  /// A time without its hours, which comes before every way to write them; another value as it is.
+  var day: CursorValue {
+    if case .text(let text) = self, isTime { .text(String(text.prefix(10))) } else { self }
+  }
+
+  /// Whether it is a time in ISO 8601.
+  package var isTime: Bool { if case .text(let text) = self { ISOText(text) != nil } else { false } }
+}
+
 extension CursorValue: CustomStringConvertible {
   package var description: String {
     switch self {
@@ -105,6 +115,65 @@ enum CursorKind: Hashable, Sendable {
       guard stored.hasPrefix("time") else { return nil }
       self = .time(separator: stored.dropFirst(4).first)
     }
+  }
+}
+
+/// Of which kind the values of a cursor are, and the greatest of these. They are noted in their order.
+///
+/// The kind is the one of the cursor so far. Before there is one, it is that of most rows, so that a few odd ones among them don't
+/// decide; also where an operator has set the cursor to a value of a kind that no row has. Then the rows of any text don't decide
+/// in place of times, for they may be a few odd ones.
+struct CursorTally {
+  private let present: CursorKind?
+  private let isFixed: Bool
+  private let isTime: Bool
+  /// In the order of their first values.
+  private var found: [(kind: CursorKind, rows: Int64, last: CursorValue)] = []
+  private var lastText: CursorValue?
+  /// The first value that can't be a cursor's with this lag.
+  private(set) var misfit: CursorValue?
+
+  /// - Parameters:
+  ///   - isFixed: whether the kind is that of `since` in any case.
+  ///   - isTime: whether texts must be times, since the lag is a duration.
+  init(since: CursorValue?, isFixed: Bool, isTime: Bool) {
+    present = since.flatMap { CursorKind($0, isTime: isTime) }
+    self.isFixed = isFixed
+    self.isTime = isTime
+  }
+
+  mutating func note(_ value: CursorValue) {
+    if case .text = value { lastText = value }
+    guard let kind = CursorKind(value, isTime: isTime) else {
+      misfit = misfit ?? value
+      return
+    }
+    if let index = found.firstIndex(where: { $0.kind == kind }) {
+      found[index].rows += 1
+      found[index].last = value
+    } else {
+      found.append((kind, 1, value))
+    }
+  }
+
+  var kind: CursorKind? {
+    if let present, isFixed || found.contains(where: { $0.kind == present }) { return present }
+    var most = present
+    var rows: Int64 = 0
+    // Any text is one that nothing else fits.
+    for candidate in found.filter({ $0.kind != .text }) + found.filter({ $0.kind == .text })
+    where candidate.rows > rows {
+      if candidate.kind == .text, case .time? = present { continue }
+      (most, rows) = (candidate.kind, candidate.rows)
+    }
+    return most
+  }
+
+  /// The greatest value of the kind.
+  var last: CursorValue? {
+    guard let kind else { return nil }
+    // A time is a text, too.
+    return kind == .text ? lastText : found.first { $0.kind == kind }?.last
   }
 }
 

@@ -50,9 +50,12 @@ struct CursorCheck: Codable, Sendable, Hashable {
   /// What is wrong with a row's cursor; nil if nothing is.
   func problem(of value: Value) -> RecordProblem? {
     if case .null = value { return .noCursor(column: column) }
-    guard let kind = kindText.flatMap({ CursorKind(stored: $0) }), let value = CursorValue(value), kind.contains(value)
-    else { return .unusableCursor(column: column) }
-    return nil
+    guard let kind = kindText.flatMap({ CursorKind(stored: $0) }), let value = CursorValue(value) else {
+      return .unusableCursor(column: column)
+    }
+    // PostgreSQL's numeric is a text in the extract, so that no digit is lost.
+    if case .number = kind, case .text(let text) = value, Double(text)?.isFinite == true { return nil }
+    return kind.contains(value) ? nil : .unusableCursor(column: column)
   }
 }
 

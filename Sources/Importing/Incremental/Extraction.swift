@@ -14,6 +14,8 @@ import LadeTypes
 package struct Extraction {
   private let source: IncrementalSource
   private let since: CursorValue?
+  /// Whether a job has brought the cursor where it is, and not an operator, who may have written its value otherwise.
+  private let isMovedByJob: Bool
   /// The extract's file.
   private let target: URL
   /// The most rows that are read; nil for all.
@@ -30,16 +32,18 @@ package struct Extraction {
   package var now: @Sendable () -> Date = { Date() }
 
   /// - Parameter cursor: how far the recipe has read.
-  /// - Throws: ``ExtractionError/otherCursor(recipe:was:is:)``.
+  /// - Throws: ``ExtractionError/otherCursor(recipe:was:is:)``, ``ExtractionError/otherSource(recipe:)``.
   package init(
     _ source: IncrementalSource, of recipe: String, since cursor: RecipeCursor?, to target: URL
   ) throws(ExtractionError) {
     if let cursor, cursor.column != source.cursor {
       throw .otherCursor(recipe: recipe, was: cursor.column, is: source.cursor)
     }
+    if let cursor, cursor.source != source.identity { throw .otherSource(recipe: recipe) }
     self.source = source
     self.target = target
     since = cursor?.value
+    isMovedByJob = cursor.map { $0.job != 0 } ?? false
   }
 
   /// Reads the rows.
@@ -49,7 +53,8 @@ package struct Extraction {
     let watch = ExtractionWatch(pause: pause, shouldStop: shouldStop)
     do {
       let bound = try since.map { value throws(ExtractionError) in
-        try value.less(source.lag, source.timeUnit, cursor: source.cursor)
+        let bound = try value.less(source.lag, source.timeUnit, cursor: source.cursor)
+        return isMovedByJob ? bound : bound.day
       }
       let started = now()
       let snapshot = try open(watch)
@@ -58,22 +63,24 @@ package struct Extraction {
         folder: target.deletingLastPathComponent().path, name: target.lastPathComponent,
         hiddenName: ".\(target.lastPathComponent).partial")
       let writer = try ExtractWriter(file, columns: snapshot.columns)
-      var kind = since.flatMap { CursorKind($0, isTime: isLagTime) }
-      var last: CursorValue?
-      for range in [CursorRange.null, .from(bound)] where writer.rows < rowLimit ?? .max {
+      var tally = CursorTally(since: since, isFixed: isMovedByJob, isTime: isLagTime)
+      for (range, counts) in [(CursorRange.unordered(bound), false), (.from(bound), true)]
+      where writer.rows < rowLimit ?? .max {
         try snapshot.select(range, by: cursor)
         while writer.rows < rowLimit ?? .max, try snapshot.next() {
           watch.beginRow()
           try snapshot.copy(into: writer)
-          guard let value = snapshot.value(cursor) else { continue }
-          if kind == nil { kind = try self.kind(of: value) }
-          if kind?.contains(value) == true { last = value }
+          if counts, let value = snapshot.value(cursor) { tally.note(value) }
         }
       }
       try snapshot.finish()
+      // What decides the cursor has to fit the lag. Where no value does, the first says why.
+      if let deciding = tally.last ?? tally.misfit {
+        _ = try deciding.less(source.lag, source.timeUnit, cursor: source.cursor)
+      }
       let window = ExtractWindow(
-        column: source.cursor, since: since, bound: bound, until: last?.notAfter(started, source.timeUnit) ?? since,
-        rows: writer.rows, kind: kind)
+        column: source.cursor, since: since, bound: bound,
+        until: tally.last?.notAfter(started, source.timeUnit) ?? since, rows: writer.rows, kind: tally.kind)
       try writer.finish(window)
       return Extract(target, window)
     } catch is ExtractionWatch.Stopped {
@@ -89,13 +96,6 @@ package struct Extraction {
       let password = try credential.map { String(decoding: try credentials.secret($0), as: UTF8.self) }
       return try openPostgres(string, password, source.selection, watch)
     }
-  }
-
-  /// The kind of the first value, by which the others are measured.
-  /// - Throws: ``ExtractionError`` if the lag doesn't fit it.
-  private func kind(of value: CursorValue) throws -> CursorKind? {
-    _ = try value.less(source.lag, source.timeUnit, cursor: source.cursor)
-    return CursorKind(value, isTime: isLagTime)
   }
 
   private var isLagTime: Bool { if case .seconds? = source.lag { true } else { false } }
@@ -121,8 +121,9 @@ package typealias OpenPostgres =
 
 /// Which rows are selected.
 package enum CursorRange {
-  /// Those without a cursor.
-  case null
+  /// Those without a cursor; and with one that stands before this in the order of the source, but has no place in the order of
+  /// such values: they would never be read otherwise.
+  case unordered(CursorValue?)
   /// Those whose cursor is at least this, in its order; nil: all that have one.
   case from(CursorValue?)
 }

@@ -32,6 +32,8 @@ package enum ExtractionError: Error, Sendable, Hashable {
   case noNumber(value: String)
   /// The recipe names another column than that of which its cursor is.
   case otherCursor(recipe: String, was: String, is: String)
+  /// The recipe's cursor is a value of another database or selection.
+  case otherSource(recipe: String)
   /// The extract can't be read again.
   case extract(path: String)
   /// The database was changed while it was read without a lock.
@@ -77,6 +79,9 @@ extension ExtractionError: CustomStringConvertible {
     case .otherCursor(let recipe, let was, let now):
       "the recipe's cursor is \(now) now, and it was \(was) when it last read: 'ladectl recipe cursor \(recipe) --set VALUE' "
         + "says where to go on, --reset has it read every row"
+    case .otherSource(let recipe):
+      "the recipe reads another database, table or query than before, whose cursor may mean something else: "
+        + "'ladectl recipe cursor \(recipe) --set VALUE' says where to go on, --reset has it read every row"
     case .extract(let path):
       "the rows in \(path) can't be read again; submit another job, which reads them from the database"
     case .changed(let path):

@@ -1,4 +1,5 @@
 import LadeTypes
+import ManagedObjects
 
 /// A database that is read again and again, each time from where the time before ended: `from` of a recipe.
 ///
@@ -70,6 +71,23 @@ package struct IncrementalSource: Codable, Sendable, Hashable {
     self.timeUnit = timeUnit
   }
 
+  /// Tells it from other sources: a hash of the database and of what is selected.
+  package var identity: String {
+    let place =
+      switch database {
+      case .sqlite(let path): path
+      case .postgres(let string, _): string
+      }
+    let rows =
+      switch selection {
+      case .table(let name): "table \(name)"
+      case .query(let query): "query \(query)"
+      }
+    return SHA256.digest("\(place)\n\(rows)".utf8).prefix(16).map {
+      String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
+    }.joined()
+  }
+
   /// What the rows are said to come from, where it is recorded. No secret.
   package var name: String {
     switch database {
@@ -86,12 +104,12 @@ package struct IncrementalSource: Codable, Sendable, Hashable {
 extension IncrementalSource {
   /// What every submission by a recipe has in common, so that there is never more than one job of it that hasn't ended: rows that
   /// one has read must not overwrite newer ones of another.
-  package static func uniqueKey(of recipe: String) -> String { "from:\(recipe)" }
+  package static func uniqueKey(of recipe: String) -> String { JobSubmission.keyOfSources + recipe }
 }
 
 extension IncrementalSource {
   /// A value that an operator gives the cursor.
-  /// - Parameter present: the cursor's value now, whose type it keeps.
+  /// - Parameter present: the value of the same column now, whose type it keeps.
   /// - Throws: ``ExtractionError`` if the lag can't be taken from it.
   package func cursorValue(_ text: String, as present: CursorValue?) throws(ExtractionError) -> CursorValue {
     var value = CursorValue(parsing: text)

@@ -9,6 +9,8 @@ package import ManagedObjects
 package struct RecipeCursor: Sendable, Hashable {
   /// The column. A value of another one means nothing.
   package let column: String
+  /// What tells the source from others, whose values mean something else.
+  package let source: String
   package let value: CursorValue
   /// When it got there.
   package let movedAt: Date
@@ -23,13 +25,14 @@ package struct RecipeCursor: Sendable, Hashable {
 
   /// Moves a cursor by hand, or forgets it: then the next job reads every row. Saves, and resets the context.
   package static func set(
-    _ recipe: String, column: String, to value: CursorValue?, in context: ManagedObjectContext
+    _ recipe: String, _ source: IncrementalSource, to value: CursorValue?, in context: ManagedObjectContext
   ) throws {
     defer { context.reset() }
     let object = try find(recipe, in: context)
     if let value {
       try write(
-        recipe, column: column, value, job: 0, to: object ?? context.insert(ImportModel.cursorEntity))
+        recipe, column: source.cursor, source.identity, value, job: 0,
+        to: object ?? context.insert(ImportModel.cursorEntity))
     } else if let object {
       context.delete(object)
     } else {
@@ -46,10 +49,11 @@ package struct RecipeCursor: Sendable, Hashable {
   }
 
   fileprivate static func write(
-    _ recipe: String, column: String, _ value: CursorValue, job: Int64, to object: ManagedObject
+    _ recipe: String, column: String, _ source: String, _ value: CursorValue, job: Int64, to object: ManagedObject
   ) throws {
     try object.setValue(.string(recipe), forKey: "recipe")
     try object.setValue(.string(column), forKey: "column")
+    try object.setValue(.string(source), forKey: "source")
     try object.setValue(.string(value.stored), forKey: "value")
     try object.setValue(.int(job), forKey: "job")
     try object.setValue(.date(Date()), forKey: "moved")
@@ -60,7 +64,9 @@ package struct RecipeCursor: Sendable, Hashable {
 extension RecipeCursor {
   fileprivate init?(_ object: ManagedObject) {
     guard let value = CursorValue(stored: object.text("value")), let moved = object.date("moved") else { return nil }
-    self.init(column: object.text("column"), value: value, movedAt: moved, job: object.number("job"))
+    self.init(
+      column: object.text("column"), source: object.text("source"), value: value, movedAt: moved,
+      job: object.number("job"))
   }
 }
 
@@ -68,15 +74,17 @@ extension RecipeCursor {
 package struct CursorMove: Sendable, Hashable {
   let recipe: String
   let column: String
+  let source: String
   let job: Int64
   /// Where the cursor was when the rows were read.
   let since: CursorValue?
   let until: CursorValue
 
   /// - Returns: nil if nothing was read by which the cursor could be moved.
-  package init?(_ recipe: String, _ window: ExtractWindow, job: Int64) {
+  package init?(_ recipe: String, _ source: IncrementalSource, _ window: ExtractWindow, job: Int64) {
     guard let until = window.until else { return nil }
     self.recipe = recipe
+    self.source = source.identity
     self.column = window.column
     self.job = job
     since = window.since
@@ -88,6 +96,6 @@ package struct CursorMove: Sendable, Hashable {
     let object = try RecipeCursor.find(recipe, in: context)
     guard object.flatMap({ RecipeCursor($0) })?.value == since, until != since || object == nil else { return }
     try RecipeCursor.write(
-      recipe, column: column, until, job: job, to: object ?? context.insert(ImportModel.cursorEntity))
+      recipe, column: column, source, until, job: job, to: object ?? context.insert(ImportModel.cursorEntity))
   }
 }

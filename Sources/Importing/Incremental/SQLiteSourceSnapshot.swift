@@ -73,7 +73,13 @@ final class SQLiteSourceSnapshot: SourceSnapshot {
   func select(_ range: CursorRange, by cursor: Int) throws {
     let name = SQLiteDatabase.quoted(columns[cursor])
     switch range {
-    case .null: try prepare("SELECT * FROM (\(selection)) WHERE \(name) IS NULL")
+    case .unordered(let bound):
+      var isWanted = "\(name) IS NULL"
+      if case .text(let text)? = bound {
+        // Numbers stand before all texts. Neither text is a number, so no column's affinity makes it one; an index serves both.
+        isWanted += " OR \(name) COLLATE BINARY < \(ISOText(text) == nil ? "''" : "'0-'")"
+      }
+      try prepare("SELECT * FROM (\(selection)) WHERE \(isWanted)")
     case .from(nil):
       try prepare("SELECT * FROM (\(selection)) WHERE \(name) IS NOT NULL ORDER BY \(name) COLLATE BINARY")
     case .from(let bound?):

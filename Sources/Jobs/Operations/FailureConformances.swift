@@ -82,7 +82,7 @@ extension ExtractionError: JobFailing {
       case .locked, .changed: "source_busy"
       case .badSelection, .noCursor, .badColumns: "source_schema"
       case .failed, .timeLimit: "source_failed"
-      case .lagWithoutUnit, .lagOfNoTime, .numberLagOfText, .noNumber, .otherCursor: "cursor"
+      case .lagWithoutUnit, .lagOfNoTime, .numberLagOfText, .noNumber, .otherCursor, .otherSource: "cursor"
       case .extract: "file"
       }
     return JobFailure(code: code, message: description, isRetryable: true)

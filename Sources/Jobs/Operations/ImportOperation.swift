@@ -153,7 +153,8 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       job: checkpointName,
       source: extractFile, name: from.name, entity: entity, options: options,
       rejects: environment.rejectsDirectory.appendingPathComponent(Self.rejectsName(of: job, options.reader)))
-    request.cursor = job.recipe.flatMap { recipe in extract.flatMap { CursorMove(recipe, $0.window, job: job.id) } }
+    request.cursor = job.recipe.flatMap { recipe in extract.flatMap { CursorMove(recipe, from, $0.window, job: job.id) }
+    }
     return complete(request)
   }
 

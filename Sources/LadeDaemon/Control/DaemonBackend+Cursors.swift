@@ -34,9 +34,10 @@ extension DaemonBackend {
       try await Self.cursorQueue.result {
         let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "cursor of \(recipe)")
         let value = try change.value.map { text in
-          try source.cursorValue(text, as: try RecipeCursor.read(recipe, in: context)?.value)
+          let present = try RecipeCursor.read(recipe, in: context)
+          return try source.cursorValue(text, as: present?.column == source.cursor ? present?.value : nil)
         }
-        try RecipeCursor.set(recipe, column: source.cursor, to: value, in: context)
+        try RecipeCursor.set(recipe, source, to: value, in: context)
       }
     } catch let error as ExtractionError {
       throw ControlError.invalid(field: "value", reason: error.description)

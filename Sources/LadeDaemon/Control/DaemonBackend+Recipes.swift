@@ -24,8 +24,8 @@ extension DaemonBackend {
       let trial = RecipeTrial(
         coordinator: subject.store.coordinator, source: subject.source, entity: entity, options: subject.options,
         credentials: credentials,
-        folder: URL(fileURLWithPath: configuration.state).appendingPathComponent("trial"),
-        records: Int64(test.records ?? 1000))
+        folder: URL(fileURLWithPath: configuration.state).appendingPathComponent(RecipeTrial.folderName),
+        records: Int64(test.records ?? 1000), showsRows: permissions.isOperator(peer.uid))
       let outcome = try await Self.trialQueue.result { try trial.run() }
       return RecipeTestResult(
         store: name, entity: entity, mode: subject.options.mode,

@@ -32,6 +32,8 @@ struct RecipeTrial: Sendable {
 
   /// A transaction keeps others from writing, so it may not take long.
   private static let longest = Duration.seconds(5)
+  /// Where its files are, in the folder of the state.
+  static let folderName = "trial"
   /// How many rows of a database are shown.
   private static let shownRows = 3
 
@@ -43,6 +45,8 @@ struct RecipeTrial: Sendable {
   /// A scratch folder for its rejects. Only one trial uses it at a time.
   let folder: URL
   let records: Int64
+  /// Whether the first rows of a database are shown, with columns that aren't imported.
+  let showsRows: Bool
 
   /// Blocks.
   /// - Throws: what has to do with the daemon; what has to do with the file or the recipe is the outcome's failure.
@@ -64,6 +68,12 @@ struct RecipeTrial: Sendable {
         options.reader = extract.window.reader
         outcome.notes = [extract.window.note] + (try firstRows(of: extract))
       } catch let error as ExtractionError {
+        outcome.failure = error.description
+        return outcome
+      } catch let error as MaskingError {
+        outcome.failure = error.description
+        return outcome
+      } catch let error as WriterError {
         outcome.failure = error.description
         return outcome
       }
@@ -108,7 +118,7 @@ struct RecipeTrial: Sendable {
 
   /// The first rows, unless values of them are masked.
   private func firstRows(of extract: Extract) throws -> [String] {
-    guard let entity = coordinator.model.entitiesByName[self.entity], !options.mapping.masks(into: entity)
+    guard showsRows, let entity = coordinator.model.entitiesByName[self.entity], !options.mapping.masks(into: entity)
     else { return [] }
     return try extract.firstRows(Self.shownRows).enumerated().map { "row \($0 + 1): \($1)" }
   }

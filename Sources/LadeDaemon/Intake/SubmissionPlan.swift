@@ -159,6 +159,14 @@ struct SubmissionPlan: Sendable {
         reason: "recipe \(recipe?.name ?? "") reads a database from its cursor on, and only the recipe may say it",
         advice: "Jobs may say \(Self.changeable.sorted().joined(separator: ", ")).")
     }
+    for (field, isGiven) in [
+      ("hold", request.isHeld), ("not_before", request.notBefore != nil), ("after", !request.after.isEmpty),
+      ("batch", request.batch != nil),
+    ] where isGiven {
+      throw SubmissionProblem(
+        field: field, reason: "as long as a job that reads a database hasn't ended, there is no other of its recipe",
+        advice: "Leave it out, and submit the job when it is to run.")
+    }
     if request.uniqueKey != nil {
       throw SubmissionProblem(
         field: "unique_key", reason: "jobs of a recipe that reads a database have one of their own",

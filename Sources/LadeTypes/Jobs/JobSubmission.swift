@@ -117,10 +117,12 @@ public struct JobSubmission: Codable, Sendable, Hashable {
   /// How the unique keys begin by which the daemon has one replay of a recipe, and one retry of a job's rejects, at a time.
   package static let keyOfReplays = "replay:"
   package static let keyOfRetries = "rejects of job "
+  /// And one job that reads a recipe's database.
+  package static let keyOfSources = "from:"
 
   /// Whether a unique key is one of the daemon's own, with which a submission could hold up others' work.
   package static func isReserved(uniqueKey: String) -> Bool {
-    uniqueKey.hasPrefix(keyOfReplays) || uniqueKey.hasPrefix(keyOfRetries)
+    [keyOfReplays, keyOfRetries, keyOfSources].contains { uniqueKey.hasPrefix($0) }
   }
 
   /// The submission of a job's rejects, under its recipe as it is now. Without one it has what the job had.

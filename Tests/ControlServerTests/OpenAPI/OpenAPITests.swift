@@ -103,7 +103,7 @@ struct OpenAPITests {
         let named = item["get"]["parameters"].elements.map(schemas.resolved).filter { $0["in"].text == "query" }
         let uri = path.replacing("{id}", with: "1").replacing("{entity}", with: "Stop").replacing(
           "{store}", with: "main"
-        ).replacing("{number}", with: "1")
+        ).replacing("{number}", with: "1").replacing("{recipe}", with: "people")
         if uri.hasPrefix("/v1/batches/") { continue }
         let answer = try await ask(server.path, .GET, uri + "?nobody_knows=1")
         #expect(answer.status == 400, "\(path)")
@@ -161,6 +161,7 @@ struct OpenAPITests {
       "RecipeTest": names(RecipeTest.CodingKeys.self), "RecipeTestResult": names(RecipeTestResult.CodingKeys.self),
       "ModelDiffRequest": names(ModelDiffRequest.CodingKeys.self), "ModelDiff": names(ModelDiff.CodingKeys.self),
       "ModelChange": names(ModelDiff.Change.CodingKeys.self),
+      "CursorStatus": names(CursorStatus.CodingKeys.self), "CursorChange": names(CursorChange.CodingKeys.self),
       "ReplayRequest": names(ReplayRequest.CodingKeys.self), "ReplayFile": names(ReplayFile.CodingKeys.self),
       "ReplayResult": names(ReplayResult.CodingKeys.self),
       "StoreList": names(StoreList.CodingKeys.self), "Store": names(Store.CodingKeys.self),

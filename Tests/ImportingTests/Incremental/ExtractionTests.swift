@@ -31,10 +31,13 @@ struct ExtractionTests {
   }
 
   private func read(
-    _ source: IncrementalSource, since: CursorValue? = nil, _ adjust: (inout Extraction) -> Void = { _ in }
+    _ source: IncrementalSource, since: CursorValue? = nil, by job: Int64 = 1,
+    _ adjust: (inout Extraction) -> Void = { _ in }
   ) throws -> (window: ExtractWindow, rows: [String], problems: [String])? {
     let target = folder.file("1.sqlite")
-    let cursor = since.map { RecipeCursor(column: source.cursor, value: $0, movedAt: Date(), job: 1) }
+    let cursor = since.map {
+      RecipeCursor(column: source.cursor, source: source.identity, value: $0, movedAt: Date(), job: job)
+    }
     var extraction = try Extraction(source, of: "r", since: cursor, to: target)
     adjust(&extraction)
     guard let extract = try extraction.run() else { return nil }
@@ -84,6 +87,43 @@ struct ExtractionTests {
     #expect(some.window.bound == .text("2026-11-28 10:00:01"))
     let none = try #require(try read(source(), since: .text("2026-11-28 11:00:00")))
     #expect(none.rows.count == 1 && none.window.until == .text("2026-11-28 11:00:00"))
+  }
+
+  @Test("takes the form of most cursors, whatever the first is, and goes on seeing those that have another one")
+  func oddCursors() throws {
+    try fill(
+      """
+      CREATE TABLE orders (id INTEGER PRIMARY KEY, at DATETIME);
+      INSERT INTO orders VALUES (1, '2026-11-28 10:00:00'), (2, '2026-11-28 11:00:00'), (3, 0), (4, '2019-01-01'),
+        (5, ''), (6, 'zz');
+      """)
+    let first = try #require(try read(source()))
+    #expect(first.rows.map { $0.prefix(1) } == ["3", "5", "4", "1", "2", "6"])
+    let odd = "unusable_cursor"
+    #expect(first.problems == [odd, odd, odd, "", "", odd])
+    #expect(first.window.until == .text("2026-11-28 11:00:00"))
+    let timed = try #require(try read(source(lag: .seconds(60))))
+    #expect(timed.window.until == .text("2026-11-28 11:00:00") && timed.problems == first.problems)
+    let next = try #require(try read(source(), since: .text("2026-11-28 11:00:00")))
+    #expect(next.rows.map { $0.prefix(1) } == ["3", "5", "2", "6"] && next.problems == [odd, odd, "", odd])
+    // An operator has written it otherwise than the rows do.
+    for value in [CursorValue.text("2026-11-28T00:00:00"), .text("2026-11-28"), .integer(3)] {
+      let set = try #require(try read(source(), since: value, by: 0))
+      #expect(set.window.until == .text("2026-11-28 11:00:00"), "\(value)")
+    }
+    // What a job has found isn't given up for a few odd rows.
+    let late = try #require(try read(source(), since: .text("2026-11-28 12:00:00")))
+    #expect(late.window.until == .text("2026-11-28 12:00:00") && late.problems == [odd, odd, odd])
+  }
+
+  @Test("isn't read by the cursor of another source")
+  func otherSource() throws {
+    try fill("CREATE TABLE orders (at INTEGER); CREATE TABLE others (at INTEGER)")
+    let cursor = RecipeCursor(
+      column: "at", source: source().identity, value: .integer(1), movedAt: Date(), job: 1)
+    #expect(throws: ExtractionError.otherSource(recipe: "r")) {
+      try Extraction(source(.table("others")), of: "r", since: cursor, to: folder.file("1.sqlite"))
+    }
   }
 
   @Test("has what a query selects, be it a view, a join or with a comment at its end, and no write")

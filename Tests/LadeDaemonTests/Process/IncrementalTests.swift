@@ -158,6 +158,8 @@ struct IncrementalTests {
       (["import", "--recipe", "people", "--option", "from.sqlite=/etc/shadow"], "only"),
       (["import", "--recipe", "people", "--mode", "insert"], "no job of it may differ"),
       (["import", "--recipe", "people", "--unique-key", "x"], "one of their own"),
+      (["import", "--recipe", "people", "--hold"], "there is no other of its recipe"),
+      (["import", file, "--entity", "Member", "--unique-key", "from:people"], "the daemon's own keys"),
       (["import", file, "--entity", "Member", "--option", "from.sqlite=/etc/shadow"], "only a recipe"),
       (["recipe", "cursor", "nobody"], "nobody"),
     ] {

@@ -105,6 +105,24 @@ struct PostgresTests {
     try await daemon.stop()
   }
 
+  @Test("takes any number as a cursor, digit by digit")
+  func numbers() async throws {
+    let server = try await PostgresCluster()
+    try await server.sql(
+      """
+      CREATE TABLE people (number int PRIMARY KEY, name text, version numeric);
+      INSERT INTO people VALUES (1, 'a', 1.5), (2, 'b', 12345678901234567.25), (3, 'c', NULL)
+      """)
+    let folder = try folder("postgres: \"\(server.address())\", table: people, cursor: version")
+    let daemon = try await folder.start()
+    let job = try await imported(folder)
+    #expect(job.progress.inserted == 2 && job.progress.rejected == 1, "\(job.reason ?? "") \(job.note ?? "")")
+    try await server.sql("INSERT INTO people VALUES (4, 'd', 12345678901234567.5), (5, 'e', 2)")
+    let next = try await imported(folder)
+    #expect(next.progress.inserted == 1 && next.progress.unchanged == 1, "\(next.reason ?? "") \(next.note ?? "")")
+    try await daemon.stop()
+  }
+
   @Test("runs one statement that only reads, and says what doesn't fit")
   func refusals() async throws {
     let server = try await PostgresCluster()

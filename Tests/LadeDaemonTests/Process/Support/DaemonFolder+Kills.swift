@@ -29,14 +29,17 @@ extension DaemonFolder {
   }
 
   /// Whether all that was handed over has become jobs that have ended; false when the daemon is gone.
-  func haveAllEnded() async throws -> Bool {
-    guard try await scanned() else { return false }
+  func haveAllEnded() async throws -> Bool { try await obstacle() == nil }
+
+  /// Why it isn't known that all jobs have ended; nil when they have.
+  func obstacle() async throws -> String? {
+    guard try await scanned() else { return "the spool wasn't looked through" }
     let list = try await ladectl("list", "--limit", "1000", "--json")
-    guard list.status == 0 else { return false }
+    guard list.status == 0 else { return "list: \(list.status) \(list.error)" }
     for job in try WireFormat.decode(JobList.self, from: list.output).jobs where !job.state.isEnded {
-      let status = try await ladectl("wait", "\(job.id)").status
-      guard status == 0 || status == 3 else { return false }
+      let wait = try await ladectl("wait", "\(job.id)")
+      guard [0, 2, 3].contains(wait.status) else { return "wait \(job.id): \(wait.status) \(wait.error)" }
     }
-    return true
+    return nil
   }
 }
