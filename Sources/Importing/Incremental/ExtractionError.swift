@@ -30,6 +30,8 @@ package enum ExtractionError: Error, Sendable, Hashable {
   case numberLagOfText(cursor: String, value: String)
   /// The cursor is a number, and is to be set to another value.
   case noNumber(value: String)
+  /// An operator sets a cursor with a lag in time to what is no time.
+  case noTime(value: String)
   /// The recipe names another column than that of which its cursor is.
   case otherCursor(recipe: String, was: String, is: String)
   /// The recipe's cursor is a value of another database or selection.
@@ -76,6 +78,9 @@ extension ExtractionError: CustomStringConvertible {
     case .numberLagOfText(let cursor, let value):
       "the lag is a number, and \(cursor) is a text (\(SourceError.shown(value))): give a duration, or leave it out"
     case .noNumber(let value): "the cursor is a number, and “\(SourceError.shown(value))” is none"
+    case .noTime(let value):
+      "with this lag, the cursor is a time in ISO 8601 and UTC, such as 2026-11-28 09:30:00, and "
+        + "“\(SourceError.shown(value))” is none"
     case .otherCursor(let recipe, let was, let now):
       "the recipe's cursor is \(now) now, and it was \(was) when it last read: 'ladectl recipe cursor \(recipe) --set VALUE' "
         + "says where to go on, --reset has it read every row"

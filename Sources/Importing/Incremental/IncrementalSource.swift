@@ -117,6 +117,7 @@ extension IncrementalSource {
     if case .text(let text) = value, let present {
       guard case .text = present else { throw .noNumber(value: text) }
     }
+    if case .seconds? = lag, case .text(let text) = value, !value.isTime { throw .noTime(value: text) }
     _ = try value.less(lag, timeUnit, cursor: cursor)
     return value
   }

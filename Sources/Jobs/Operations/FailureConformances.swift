@@ -74,7 +74,8 @@ extension LineageError: JobFailing {
 }
 
 extension ExtractionError: JobFailing {
-  /// Retryable: a database comes back, and its schema may be mended.
+  /// Retryable: a database comes back, and its schema may be mended. A cursor has to be set before any job can go on, and it
+  /// can't be while one hasn't ended.
   package var jobFailure: JobFailure {
     let code =
       switch self {
@@ -82,10 +83,10 @@ extension ExtractionError: JobFailing {
       case .locked, .changed: "source_busy"
       case .badSelection, .noCursor, .badColumns: "source_schema"
       case .failed, .timeLimit: "source_failed"
-      case .lagWithoutUnit, .lagOfNoTime, .numberLagOfText, .noNumber, .otherCursor, .otherSource: "cursor"
+      case .lagWithoutUnit, .lagOfNoTime, .numberLagOfText, .noNumber, .noTime, .otherCursor, .otherSource: "cursor"
       case .extract: "file"
       }
-    return JobFailure(code: code, message: description, isRetryable: true)
+    return JobFailure(code: code, message: description, isRetryable: code != "cursor")
   }
 }
 

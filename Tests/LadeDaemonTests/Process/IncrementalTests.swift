@@ -161,7 +161,7 @@ struct IncrementalTests {
       (["import", "--recipe", "people", "--hold"], "there is no other of its recipe"),
       (["import", file, "--entity", "Member", "--unique-key", "from:people"], "the daemon's own keys"),
       (["import", file, "--entity", "Member", "--option", "from.sqlite=/etc/shadow"], "only a recipe"),
-      (["recipe", "cursor", "nobody"], "nobody"),
+      (["recipe", "cursor", "nobody"], "nobody"), (["recipe", "cursor", "people", "--set", "soon"], "is none"),
     ] {
       let run = try await folder.ladectl(arguments)
       #expect(run.status == 1 && run.error.contains(part), "\(arguments): \(run.error)")

@@ -109,7 +109,7 @@ extension Ladectl {
           guard let copied else { throw ControlClientError.refused(problem) }
           result = copied
         }
-        try session.report(result) { result.text(session.terminal.style) }
+        try session.report(result) { result.text(session.terminal.style, isOfFile: file != nil) }
         guard result.exitStatus == .success else { throw result.exitStatus.silently }
       }
     }
@@ -173,15 +173,18 @@ extension RecipeTestResult {
 
   private var importsNothing: Bool { progress.records > 0 && progress.rejected == progress.records }
 
-  fileprivate func text(_ style: Style) -> String {
+  fileprivate func text(_ style: Style, isOfFile: Bool) -> String {
     let mode = mode.map { ", mode \($0.rawValue)" } ?? ""
-    var text = "\(isWhole ? "The whole file" : "The file's beginning") into \(entity) of store \(store)\(mode):\n"
+    let beginning = isOfFile ? "the file's beginning" : "the first rows"
+    let part =
+      isOfFile ? (isWhole ? "The whole file" : "The file's beginning") : isWhole ? "All rows" : "The first rows"
+    var text = "\(part) into \(entity) of store \(store)\(mode):\n"
     text += "  " + ProgressLine.outcome(progress) + "\n"
     for note in notes { text += "  \(note.printable)\n" }
     if rejects.count > 0 { text += RejectSheet(report: rejects).groups(style: style) }
     if let failure { text += "\n" + style("The import would fail: \(failure.printable)", .red) + "\n" }
     if failure == nil, importsNothing {
-      let which = isWhole ? "The import would import nothing" : "Nothing of the file's beginning would be imported"
+      let which = isWhole ? "The import would import nothing" : "Nothing of \(beginning) would be imported"
       text += "\n" + style("\(which): every record is rejected.", .red) + "\n"
     }
     return text
