@@ -236,71 +236,6 @@ package final class JobReversal {
     ).first?.number("save")
   }
 
-  /// A row of a save; of one that was changed or deleted with what it was.
-  private struct Former {
-    let id: ManagedObjectID
-    let fingerprint: UInt32?
-    let values: [BeforeValue]
-  }
-
-  /// A member that a save has put into a set.
-  private struct Membership: Hashable {
-    let holder: ManagedObjectID
-    let property: String
-    let member: ManagedObjectID
-  }
-
-  /// The rows of a save.
-  private struct Rows {
-    var inserted: [Former] = []
-    var updated: [Former] = []
-    var deleted: [Former] = []
-    /// What the save itself has put into sets.
-    var joined: Set<Membership> = []
-    /// Inserted rows of which that isn't known any more.
-    var unclear: Set<ManagedObjectID> = []
-    /// The last of its lists.
-    var end: ManagedObjectID?
-    /// Rows that can't be taken back in any case.
-    var lost: [Kept] = []
-
-    var count: Int { deleted.count + updated.count + inserted.count }
-
-    /// Whether the save itself has put a member into a set, as far as is known.
-    func hasPut(_ member: ManagedObjectID, into set: RelationshipDescription, of holder: ManagedObject) -> Bool {
-      set.isToMany
-        && (unclear.contains(member)
-          || joined.contains(Membership(holder: holder.objectID, property: set.name, member: member)))
-    }
-
-    /// Notes, from both ends, which members a row has got.
-    mutating func note(_ values: [BeforeValue], of id: ManagedObjectID) {
-      for value in values {
-        guard case .members(_, let got) = value.content else { continue }
-        let relationship = id.entity.propertiesByName[value.property] as? RelationshipDescription
-        let inverse = relationship?.inverseRelationship
-        for member in got {
-          joined.insert(Membership(holder: id, property: value.property, member: member))
-          if let inverse { joined.insert(Membership(holder: member, property: inverse.name, member: id)) }
-        }
-      }
-    }
-
-    /// Leaves all but a part out; its rows are counted in the order in which they are taken back.
-    mutating func cut(to part: Range<Int>) {
-      if part.lowerBound > 0 { lost.removeAll() }
-      let (first, second) = (deleted.count, deleted.count + updated.count)
-      deleted = Array(deleted[part.clamped(to: 0..<first)])
-      updated = updated.isEmpty ? [] : Array(updated[Self.moved(part, by: first, in: updated.count)])
-      inserted = inserted.isEmpty ? [] : Array(inserted[Self.moved(part, by: second, in: inserted.count)])
-    }
-
-    private static func moved(_ part: Range<Int>, by offset: Int, in count: Int) -> Range<Int> {
-      let lower = min(max(part.lowerBound - offset, 0), count)
-      return lower..<min(max(part.upperBound - offset, lower), count)
-    }
-  }
-
   /// Takes back a save, or a part of it, in the context. The caller saves it.
   /// - Parameters:
   ///   - part: which of its rows.
@@ -311,7 +246,7 @@ package final class JobReversal {
     _ save: Int64, _ part: Range<Int>, except refused: [ManagedObjectID: Kept]
   ) throws -> (step: Step, others: [ManagedObjectID: Kept]) {
     var step = Step()
-    var rows = try self.rows(of: save)
+    var rows = try SavedRows(of: save, by: job, in: context)
     step.total = rows.count
     rows.cut(to: part)
     step.rows = Int64(rows.count + rows.lost.count)
@@ -336,72 +271,10 @@ package final class JobReversal {
     return (step, others)
   }
 
-  private func rows(of save: Int64) throws -> Rows {
-    let ofSave: FetchPredicate = .equal("job", .string(job)) && .equal("save", .int(save))
-    let images = try images(ofSave)
-    var rows = Rows()
-    let segments = try context.fetch(
-      FetchRequest<ManagedObject>(
-        entityName: ImportModel.lineageEntity, predicate: ofSave, sortDescriptors: [FetchSortDescriptor("part")],
-        includesPendingChanges: false))
-    for segment in segments {
-      guard let event = RowEvent(rawValue: segment.number("event")) else { throw LineageError.damaged }
-      rows.end = segment.objectID
-      let entity = segment.text("entity")
-      let isKnown = coordinator.model.entitiesByName[entity] != nil
-      let known = images[segment.number("part")] ?? []
-      let hasJoined = segment.number("count") < 0
-      for (index, entry) in try LineageEntries.read(segment.data("rows"), of: event).enumerated() {
-        guard isKnown else {
-          rows.lost.append(Kept(entity, entry.row, .invalid, "\(entity) isn't in the model any more"))
-          continue
-        }
-        let id = try id(entity, entry.row)
-        if event == .inserted {
-          rows.inserted.append(Former(id: id, fingerprint: entry.fingerprint, values: []))
-          if index < known.count { rows.note(known[index], of: id) } else if hasJoined { rows.unclear.insert(id) }
-          continue
-        }
-        guard index < known.count else {
-          rows.lost.append(Kept(id, .expired))
-          continue
-        }
-        let former = Former(id: id, fingerprint: entry.fingerprint, values: known[index])
-        rows.note(former.values, of: id)
-        if let obstacle = Self.obstacle(to: former) {
-          rows.lost.append(obstacle)
-        } else if event == .updated {
-          rows.updated.append(former)
-        } else {
-          rows.deleted.append(former)
-        }
-      }
-    }
-    return rows
-  }
-
-  /// Why a row can't be as it was, whatever the store has.
-  private static func obstacle(to former: Former) -> Kept? {
-    for value in former.values {
-      switch value.content {
-      case .masked: return Kept(former.id, .expired, "its \(value.property) was replaced by a mask")
-      case .gone(let entity):
-        return Kept(former.id, .invalid, "its \(value.property) leads to \(entity), which isn't in the model any more")
-      case .value(.object), .members, .order:
-        if former.id.entity.propertiesByName[value.property] is RelationshipDescription { continue }
-      case .value(.null):
-        if former.id.entity.propertiesByName[value.property] != nil { continue }
-      case .value:
-        if former.id.entity.propertiesByName[value.property] is AttributeDescription { continue }
-      }
-      return Kept(former.id, .invalid, "its \(value.property) isn't in the model any more")
-    }
-    return nil
-  }
-
   /// Leaves rows out that were changed since.
   private func leaveChanged(
-    _ formers: inout [Former], _ present: [ManagedObjectID: ManagedObject], _ end: ManagedObjectID?, _ step: inout Step
+    _ formers: inout [SavedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ end: ManagedObjectID?,
+    _ step: inout Step
   ) throws {
     guard !isForced, let end else { return }
     var same: [String: [Int64: UInt32]] = [:]
@@ -421,32 +294,6 @@ package final class JobReversal {
       step.kept.append(Kept(object, .changed))
       return true
     }
-  }
-
-  /// The former values of a save's rows, by the part. Those of a part that isn't whole any more are left out.
-  private func images(_ ofSave: FetchPredicate) throws -> [Int64: [[BeforeValue]]] {
-    var images: [Int64: [[BeforeValue]]] = [:]
-    let objects = try context.fetch(
-      FetchRequest<ManagedObject>(
-        entityName: ImportModel.beforeEntity, predicate: ofSave,
-        sortDescriptors: [FetchSortDescriptor("part"), FetchSortDescriptor("objectID")],
-        includesPendingChanges: false))
-    for object in objects {
-      let part = object.number("part")
-      let known = Int64(images[part]?.count ?? 0)
-      // Those of inserted rows count from -1 downwards.
-      let first = object.number("first")
-      guard first == known || first == -1 - known else { continue }
-      images[part, default: []] += try BeforeImages.read(object.data("images"), coordinator)
-    }
-    return images
-  }
-
-  /// The ID of an entity's own object.
-  private func id(_ entity: String, _ number: Int64) throws -> ManagedObjectID {
-    let id = try coordinator.managedObjectID(entity: entity, number: number)
-    return ManagedObjectID(
-      scope: IDScope.of(id.entity, in: id.scope.storeIdentifier, isExact: true), number: number)
   }
 
   /// The objects that exist, by their IDs, read together.
@@ -482,7 +329,8 @@ package final class JobReversal {
 
   /// Inserts deleted rows again, with their attributes, then sets their relationships, without the order of members.
   private func reinsert(
-    _ deleted: inout [Former], _ present: [ManagedObjectID: ManagedObject], _ updated: [Former], _ step: inout Step
+    _ deleted: inout [SavedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ updated: [SavedRows.Former],
+    _ step: inout Step
   ) throws -> Targets {
     deleted.removeAll { former in
       guard present[former.id] != nil else { return false }
@@ -511,7 +359,7 @@ package final class JobReversal {
   }
 
   /// Leaves rows out whose required reference leads to nothing any more.
-  private func leaveOut(_ deleted: inout [Former], _ others: Set<ManagedObjectID>, _ step: inout Step) {
+  private func leaveOut(_ deleted: inout [SavedRows.Former], _ others: Set<ManagedObjectID>, _ step: inout Step) {
     while true {
       let back = Set(deleted.map(\.id))
       let before = deleted.count
@@ -605,7 +453,7 @@ package final class JobReversal {
   /// Gives rows their former values.
   /// - Returns: those that have them.
   private func restore(
-    _ updated: [Former], _ present: [ManagedObjectID: ManagedObject], _ targets: Targets, _ step: inout Step
+    _ updated: [SavedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ targets: Targets, _ step: inout Step
   ) throws -> Set<ManagedObjectID> {
     var restored: [(object: ManagedObject, values: [BeforeValue])] = []
     for former in updated {
@@ -646,7 +494,8 @@ package final class JobReversal {
   /// Deletes inserted rows.
   /// - Returns: those that can't be deleted because rows of others need them, or would be deleted with them.
   private func delete(
-    _ inserted: [Former], _ present: [ManagedObjectID: ManagedObject], _ rows: Rows, _ restored: Set<ManagedObjectID>,
+    _ inserted: [SavedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ rows: SavedRows,
+    _ restored: Set<ManagedObjectID>,
     _ step: inout Step
   ) throws -> [ManagedObjectID: Kept] {
     var own: Set<ManagedObjectID> = []
@@ -667,7 +516,7 @@ package final class JobReversal {
 
   /// The inserted rows that rows which stay refer to by a relationship that no delete rule clears. By force only those that they
   /// need.
-  private func needed(_ own: Set<ManagedObjectID>, _ rows: Rows) throws -> [ManagedObjectID: Kept] {
+  private func needed(_ own: Set<ManagedObjectID>, _ rows: SavedRows) throws -> [ManagedObjectID: Kept] {
     var needed: [ManagedObjectID: Kept] = [:]
     for (entity, ids) in Dictionary(grouping: own, by: \.entity) {
       for reference in entity.looseReferences
@@ -693,7 +542,7 @@ package final class JobReversal {
 
   /// The inserted rows that rows which stay referred to until a delete rule has cleared that.
   private func released(
-    _ own: Set<ManagedObjectID>, _ rows: Rows, _ restored: Set<ManagedObjectID>
+    _ own: Set<ManagedObjectID>, _ rows: SavedRows, _ restored: Set<ManagedObjectID>
   ) -> [ManagedObjectID: Kept] {
     var needed: [ManagedObjectID: Kept] = [:]
     for holder in context.updatedObjects

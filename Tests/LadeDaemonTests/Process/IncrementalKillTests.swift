@@ -50,7 +50,7 @@ struct IncrementalKillTests {
       #expect(obstacle == nil, "round \(rounds)")
       try await next.stop()
     }
-    #expect(rounds >= 10, "so many changes are met")
+    #expect(rounds >= 10, "a run makes so many changes at least")
     let daemon = try await folder.start()
     _ = try await house.imported()
     for job in try await folder.listedJobs() { #expect(job.state == .completed, "\(job.id): \(job.reason ?? "")") }

@@ -48,7 +48,6 @@ final class UndoReport {
   /// Reads which rows stand in the file, line by line.
   private func readKnown(_ url: URL) throws {
     let handle = try FileHandle(forReadingFrom: url)
-    defer { try? handle.close() }
     var rest = Data()
     let decoder = JSONDecoder()
     while let block = try handle.read(upToCount: Self.block), !block.isEmpty {
@@ -110,7 +109,6 @@ final class UndoReport {
   func first() throws -> [String] {
     guard let file else { return lines.map(\.text) }
     let handle = try FileHandle(forReadingFrom: file)
-    defer { try? handle.close() }
     let text = String(decoding: try handle.read(upToCount: 64 << 10) ?? Data(), as: UTF8.self)
     return try text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1).prefix(Self.shown).map { line in
       let line = try JSONDecoder().decode(Line.self, from: Data(line.utf8))
