@@ -246,7 +246,7 @@ package final class JobReversal {
     _ save: Int64, _ part: Range<Int>, except refused: [ManagedObjectID: Kept]
   ) throws -> (step: Step, others: [ManagedObjectID: Kept]) {
     var step = Step()
-    var rows = try SavedRows(of: save, by: job, in: context)
+    var rows = try RecordedRows(of: save, by: job, in: context)
     step.total = rows.count
     rows.cut(to: part)
     step.rows = Int64(rows.count + rows.lost.count)
@@ -273,7 +273,7 @@ package final class JobReversal {
 
   /// Leaves rows out that were changed since.
   private func leaveChanged(
-    _ formers: inout [SavedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ end: ManagedObjectID?,
+    _ formers: inout [RecordedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ end: ManagedObjectID?,
     _ step: inout Step
   ) throws {
     guard !isForced, let end else { return }
@@ -329,7 +329,7 @@ package final class JobReversal {
 
   /// Inserts deleted rows again, with their attributes, then sets their relationships, without the order of members.
   private func reinsert(
-    _ deleted: inout [SavedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ updated: [SavedRows.Former],
+    _ deleted: inout [RecordedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ updated: [RecordedRows.Former],
     _ step: inout Step
   ) throws -> Targets {
     deleted.removeAll { former in
@@ -359,7 +359,7 @@ package final class JobReversal {
   }
 
   /// Leaves rows out whose required reference leads to nothing any more.
-  private func leaveOut(_ deleted: inout [SavedRows.Former], _ others: Set<ManagedObjectID>, _ step: inout Step) {
+  private func leaveOut(_ deleted: inout [RecordedRows.Former], _ others: Set<ManagedObjectID>, _ step: inout Step) {
     while true {
       let back = Set(deleted.map(\.id))
       let before = deleted.count
@@ -453,7 +453,7 @@ package final class JobReversal {
   /// Gives rows their former values.
   /// - Returns: those that have them.
   private func restore(
-    _ updated: [SavedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ targets: Targets, _ step: inout Step
+    _ updated: [RecordedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ targets: Targets, _ step: inout Step
   ) throws -> Set<ManagedObjectID> {
     var restored: [(object: ManagedObject, values: [BeforeValue])] = []
     for former in updated {
@@ -494,7 +494,7 @@ package final class JobReversal {
   /// Deletes inserted rows.
   /// - Returns: those that can't be deleted because rows of others need them, or would be deleted with them.
   private func delete(
-    _ inserted: [SavedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ rows: SavedRows,
+    _ inserted: [RecordedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ rows: RecordedRows,
     _ restored: Set<ManagedObjectID>,
     _ step: inout Step
   ) throws -> [ManagedObjectID: Kept] {
@@ -516,7 +516,7 @@ package final class JobReversal {
 
   /// The inserted rows that rows which stay refer to by a relationship that no delete rule clears. By force only those that they
   /// need.
-  private func needed(_ own: Set<ManagedObjectID>, _ rows: SavedRows) throws -> [ManagedObjectID: Kept] {
+  private func needed(_ own: Set<ManagedObjectID>, _ rows: RecordedRows) throws -> [ManagedObjectID: Kept] {
     var needed: [ManagedObjectID: Kept] = [:]
     for (entity, ids) in Dictionary(grouping: own, by: \.entity) {
       for reference in entity.looseReferences
@@ -542,7 +542,7 @@ package final class JobReversal {
 
   /// The inserted rows that rows which stay referred to until a delete rule has cleared that.
   private func released(
-    _ own: Set<ManagedObjectID>, _ rows: SavedRows, _ restored: Set<ManagedObjectID>
+    _ own: Set<ManagedObjectID>, _ rows: RecordedRows, _ restored: Set<ManagedObjectID>
   ) -> [ManagedObjectID: Kept] {
     var needed: [ManagedObjectID: Kept] = [:]
     for holder in context.updatedObjects

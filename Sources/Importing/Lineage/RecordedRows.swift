@@ -1,7 +1,7 @@
 import ManagedObjects
 
-/// The rows of one of a job's saves, as they were recorded.
-struct SavedRows {
+/// The rows of one of a job's saves, as lineage recorded them.
+struct RecordedRows {
   /// A row of a save; of one that was changed or deleted with what it was.
   struct Former {
     let id: ManagedObjectID
