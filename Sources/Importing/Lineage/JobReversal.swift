@@ -329,7 +329,8 @@ package final class JobReversal {
 
   /// Inserts deleted rows again, with their attributes, then sets their relationships, without the order of members.
   private func reinsert(
-    _ deleted: inout [RecordedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ updated: [RecordedRows.Former],
+    _ deleted: inout [RecordedRows.Former], _ present: [ManagedObjectID: ManagedObject],
+    _ updated: [RecordedRows.Former],
     _ step: inout Step
   ) throws -> Targets {
     deleted.removeAll { former in
@@ -453,7 +454,8 @@ package final class JobReversal {
   /// Gives rows their former values.
   /// - Returns: those that have them.
   private func restore(
-    _ updated: [RecordedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ targets: Targets, _ step: inout Step
+    _ updated: [RecordedRows.Former], _ present: [ManagedObjectID: ManagedObject], _ targets: Targets,
+    _ step: inout Step
   ) throws -> Set<ManagedObjectID> {
     var restored: [(object: ManagedObject, values: [BeforeValue])] = []
     for former in updated {
