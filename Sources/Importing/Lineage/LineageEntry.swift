@@ -25,29 +25,50 @@ struct LineageEntry: Hashable {
   let fingerprint: UInt32?
 }
 
-/// The entries of one save and entity, in few bytes: each number as its difference from the one before.
+/// The entries of one save and entity, in few bytes.
+///
+/// Rows and records mostly follow each other in equal steps, and records have similar lengths. So an entry says first by how
+/// much its distance from the last record, in bytes, differs from the distance before, in all bits but the lowest. That bit
+/// is set where the steps of row, record or line aren't those before; then the new steps follow. The fingerprint is last.
 struct LineageEntries {
+  private struct Last {
+    var row: Int64 = 0
+    var place = RecordPlace.unknown
+    var steps = Steps()
+    var distance: Int64 = 0
+  }
+
+  private struct Steps: Equatable {
+    var row: Int64 = 1
+    var record: Int64 = 1
+    var line: Int64 = 1
+  }
+
   private var bytes = CompactBytes()
   private(set) var count = 0
   private(set) var firstRow = Int64.max
   private(set) var lastRow = Int64.min
-  private var row: Int64 = 0
-  private var place = RecordPlace.unknown
+  private var last = Last()
 
   /// Reserves room for entries.
-  mutating func reserve(_ count: Int) { bytes.reserve(12 * count) }
+  mutating func reserve(_ count: Int) { bytes.reserve(8 * count) }
 
   var data: Data { Data(bytes.bytes) }
 
   @inline(__always)
   mutating func append(_ row: Int64, _ place: RecordPlace, _ fingerprint: UInt32?) {
-    bytes.append(signed: row &- self.row)
-    bytes.append(signed: place.record &- self.place.record)
-    bytes.append(signed: place.line &- self.place.line)
-    bytes.append(signed: place.byte &- self.place.byte)
+    let distance = place.byte &- last.place.byte
+    let steps = Steps(
+      row: row &- last.row, record: place.record &- last.place.record, line: place.line &- last.place.line)
+    let isEven = steps == last.steps
+    bytes.append(signed: (distance &- last.distance) &<< 1 | (isEven ? 0 : 1))
+    if !isEven {
+      bytes.append(signed: steps.row)
+      bytes.append(signed: steps.record)
+      bytes.append(signed: steps.line)
+    }
     if let fingerprint { bytes.append(fixed: fingerprint) }
-    self.row = row
-    self.place = place
+    last = Last(row: row, place: place, steps: steps, distance: distance)
     firstRow = min(firstRow, row)
     lastRow = max(lastRow, row)
     count += 1
@@ -65,15 +86,19 @@ struct LineageEntries {
     _ data: Data, of event: RowEvent, _ body: (LineageEntry) -> Void
   ) throws(LineageError) {
     var reader = CompactReader(data)
-    var row: Int64 = 0
-    var place = RecordPlace.unknown
+    var last = Last()
     while !reader.isAtEnd {
-      row &+= try reader.signed()
-      place.record &+= try reader.signed()
-      place.line &+= try reader.signed()
-      place.byte &+= try reader.signed()
+      let first = try reader.signed()
+      last.distance &+= first >> 1
+      if first & 1 != 0 {
+        last.steps = Steps(row: try reader.signed(), record: try reader.signed(), line: try reader.signed())
+      }
+      last.row &+= last.steps.row
+      last.place.record &+= last.steps.record
+      last.place.line &+= last.steps.line
+      last.place.byte &+= last.distance
       let fingerprint = event == .deleted ? nil : try reader.fixed32()
-      body(LineageEntry(row: row, place: place, fingerprint: fingerprint))
+      body(LineageEntry(row: last.row, place: last.place, fingerprint: fingerprint))
     }
   }
 }

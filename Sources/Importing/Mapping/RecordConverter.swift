@@ -3,6 +3,8 @@ import ManagedObjects
 /// Converts the records of a batch into rows and rejections. On the reading thread.
 struct RecordConverter {
   private let fields: RecordFields
+  /// The columns of attributes, which the mapping owns. They aren't counted for each cell.
+  private let attributes: [Unmanaged<RecordMapping.AttributeColumn>]
   private let codes: KeyCodes
   private let mode: ImportMode
   private let bytesRead: Int64
@@ -39,6 +41,7 @@ struct RecordConverter {
     self.codes = codes
     self.hash = hash
     fields = RecordFields(source, mapping)
+    attributes = mapping.attributes.map(Unmanaged.passUnretained)
     self.mode = mode
     self.bytesRead = bytesRead
     isChecked = Self.checksRows(of: mapping.entity, mode)
@@ -143,23 +146,9 @@ struct RecordConverter {
   private mutating func convert(_ record: Int, into flat: inout FlatRows) {
     let rows = flat.rows
     rows.beginRow()
-    let source = fields.source
-    for target in fields.mapping.attributes {
-      let cell = source.cell(record, target.column)
-      if cell.kind == .missing {
-        // An object keeps what it has where the record says nothing.
-        needsObjects = true
-        continue
-      }
-      do throws(ConversionCode) {
-        try target.converter.convert(
-          cell, source.bytes(of: cell), into: rows, target.slot, keepsNull: target.hasDefault)
-      } catch {
-        guard target.mayLackValue, error.isOfType else {
-          return reject(record, fields.rejection(record, cell, target.converter, error))
-        }
-        if !target.hasDefault { rows.setNull(target.slot) }
-        leavingOut.append(target.converter.attribute.name)
+    for target in attributes {
+      if let failure = target._withUnsafeGuaranteedRef({ convert(record, $0, into: rows) }) {
+        return reject(record, failure)
       }
     }
     if !fields.mapping.refusedColumns.isEmpty, let failure = fields.newValue(record) { return reject(record, failure) }
@@ -184,6 +173,31 @@ struct RecordConverter {
     rows.endRow()
     flat.append(record: record)
     countLeftOut()
+  }
+
+  /// Converts the cell of an attribute into the row that was begun.
+  @inline(__always)
+  private mutating func convert(
+    _ record: Int, _ target: RecordMapping.AttributeColumn, into rows: NewRows
+  ) -> Rejection? {
+    let cell = fields.source.cell(record, target.column)
+    if cell.kind == .missing {
+      // An object keeps what it has where the record says nothing.
+      needsObjects = true
+      return nil
+    }
+    do throws(ConversionCode) {
+      try target.converter.convert(
+        cell, fields.source.bytes(of: cell), into: rows, target.slot, keepsNull: target.hasDefault)
+      return nil
+    } catch {
+      guard target.mayLackValue, error.isOfType else {
+        return fields.rejection(record, cell, target.converter, error)
+      }
+      if !target.hasDefault { rows.setNull(target.slot) }
+      leavingOut.append(target.converter.attribute.name)
+      return nil
+    }
   }
 
   /// Notes the keys of a record's references.

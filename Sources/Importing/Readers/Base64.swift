@@ -11,15 +11,20 @@ enum Base64 {
     }
   }
 
-  /// Appends Base64, or `\x` and hexadecimal digits where a converter would take that text for hexadecimal.
+  /// Appends Base64, or `\x` and hexadecimal digits where a converter could take that text for hexadecimal.
   static func appendPlainly(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
     let start = output.count
     append(bytes, to: &output)
-    guard output[start...].withUnsafeBytes({ looksHexadecimal($0) }) else { return }
+    guard output[start...].withUnsafeBytes({ isHexadecimal($0) }) else { return }
     output.removeSubrange(start...)
     output.append(contentsOf: "\\x".utf8)
     let hexadecimal = Array("0123456789abcdef".utf8)
     for byte in bytes { output += [hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]] }
+  }
+
+  /// Whether a text consists of hexadecimal digits, as `binary_encoding: hex` has them.
+  static func isHexadecimal(_ text: UnsafeRawBufferPointer) -> Bool {
+    !text.isEmpty && text.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
   }
 
   /// Whether a text consists of at least eight hexadecimal digits of one case, and of an even number of them. Capital letters

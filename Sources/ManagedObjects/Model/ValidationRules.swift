@@ -12,6 +12,8 @@ package final class ValidationRules: @unchecked Sendable {
   package let entity: EntityDescription
   private let attributes: [AttributeDescription]
   private let required: [PropertyDescription]
+  /// Their slots, which is all that is needed of them for a row that has them.
+  private let requiredSlots: [Int]
   private let bounded: [Bounds]
   private let predicates: [PredicateRule]
   private let sets: [RelationshipDescription]
@@ -49,6 +51,7 @@ package final class ValidationRules: @unchecked Sendable {
     required =
       entity.attributes.filter { !$0.isOptional && $0.definition.derivationExpression == nil && !$0.isTransient }
       + entity.relationships.filter { !$0.isOptional && !$0.isToMany }
+    requiredSlots = required.map(\.slot)
     bounded = entity.attributes.compactMap { attribute in
       let definition = attribute.definition
       let pattern = definition.regularExpression.flatMap { try? NSRegularExpression(pattern: "^(?:\($0))$") }
@@ -109,8 +112,8 @@ package final class ValidationRules: @unchecked Sendable {
   private func checkPresence(
     of id: @autoclosure () -> ManagedObjectID?, into failures: inout [ValidationFailure], isNull: (Int) -> Bool
   ) {
-    for property in required where isNull(property.slot) {
-      failures.append(.init(entity: entity, objectID: id(), property: property.name, reason: .missing))
+    for (place, slot) in requiredSlots.enumerated() where isNull(slot) {
+      failures.append(.init(entity: entity, objectID: id(), property: required[place].name, reason: .missing))
     }
     for composite in composites {
       let isEmpty = composite.slots.allSatisfy(isNull)

@@ -278,21 +278,27 @@ extension RowWrite {
   /// Inserts and numbers rows without objects.
   func insert(_ rows: NewRows) throws -> SavedRows {
     let layout = try store.layout(of: rows.entity)
-    var given = rows.givenIDs.map(\.number)
-    given.reserveCapacity(rows.count)
-    for row in given.count..<rows.count {
-      if let slot = layout.keySlot, case let cell = rows.cell(row, slot), cell.kind == .int {
-        given.append(cell.bits)
-      } else {
-        given.append(try numbers.next(layout, db))
-      }
-    }
+    let given = try numbersOf(rows, layout)
     if layout.hasReferences, let known, try known.areThere(for: rows, layout, store, db) {
       try known.withoutChecks(db) { try insert(rows, given, layout) }
     } else {
       try insert(rows, given, layout)
     }
     return SavedRows(rows, scope: layout.scope, numbers: given)
+  }
+
+  /// The numbers of rows: those that they have been given, or have in their key, or the next ones.
+  private func numbersOf(_ rows: NewRows, _ layout: RowLayout) throws -> [Int64] {
+    if !rows.givenIDs.isEmpty { return rows.givenIDs.map(\.number) }
+    guard let slot = layout.keySlot else {
+      if rows.count == 0 { return [] }
+      let first = try numbers.take(rows.count, layout, db)
+      return Array(first..<first + Int64(rows.count))
+    }
+    return try (0..<rows.count).map { row in
+      let cell = rows.cell(row, slot)
+      return cell.kind == .int ? cell.bits : try numbers.next(layout, db)
+    }
   }
 
   private func insert(_ rows: NewRows, _ numbers: [Int64], _ layout: RowLayout) throws {

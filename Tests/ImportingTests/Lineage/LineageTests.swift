@@ -210,6 +210,25 @@ struct LineageTests {
     #expect(found.others == 0 && found.fitting > 0)
   }
 
+  @Test(
+    "records that follow each other take six bytes, whatever the lines and rows between them",
+    arguments: [(1, 1, 1), (1, 1, 0), (1, 1, 5), (3, 1, 1), (-1, 2, 2)])
+  func evenSteps(row: Int64, record: Int64, line: Int64) throws {
+    var entries = LineageEntries()
+    var expected: [LineageEntry] = []
+    var place = RecordPlace(record: 5, line: 17, byte: 1_000)
+    for number in 0..<1_000 {
+      let entry = LineageEntry(row: 9 + row * Int64(number), place: place, fingerprint: UInt32(number))
+      entries.append(entry.row, entry.place, entry.fingerprint)
+      expected.append(entry)
+      place.record += record
+      place.line += line
+      place.byte += Int64(80 + number * 7 % 23)
+    }
+    #expect(entries.data.count < 6_000)
+    #expect(try LineageEntries.read(entries.data, of: .inserted) == expected)
+  }
+
   @Test("lists of rows and former values are read as they were written, and damage is found")
   func coding() throws {
     var entries = LineageEntries()

@@ -90,7 +90,7 @@ struct MaskRoom {
 
 /// The same three clients in every format: the second can't be imported for its age.
 enum MaskedFormat: String, CaseIterable, Sendable {
-  case csv, tsv, escaped, fixed, json, members, ndjson, xml, plist, sqlite
+  case csv, tsv, escaped, fixed, json, members, ndjson, xml, plist, sqlite, excel, parquet
 
   private static let rows: [[String]] = [
     ["1", "ada@secret.example", "491701234567", "Lovelace", "36", "98765.43", ""],
@@ -110,11 +110,16 @@ enum MaskedFormat: String, CaseIterable, Sendable {
     case .xml: "a.xml"
     case .plist: "a.plist"
     case .sqlite: "a.sqlite"
+    case .excel: "a.xlsx"
+    case .parquet: "a.parquet"
     }
   }
 
   /// What the rejects are called when they come again.
-  var rejectName: String { self == .sqlite ? "b.ndjson" : "b" + name.dropFirst() }
+  var rejectName: String { isMadeOfText ? "b" + name.dropFirst() : "b.ndjson" }
+
+  /// Whether rejects are in the format of the source. If not, they are objects of JSON.
+  var isMadeOfText: Bool { ![.sqlite, .excel, .parquet].contains(self) }
 
   var reader: ReaderOptions {
     var options = ReaderOptions()
@@ -169,7 +174,28 @@ enum MaskedFormat: String, CaseIterable, Sendable {
       try SQLiteFixture.make(
         "CREATE TABLE client (\(Self.columns.joined(separator: ","))); INSERT INTO client VALUES \(values.joined(separator: ","))",
         at: file)
+    case .excel:
+      let lines = ([Self.columns] + rows).enumerated().map { WorkbookFile.row($0 + 1, $1) }
+      try Data(WorkbookFile(lines.joined()).bytes()).write(to: file)
+    case .parquet: try parquet().write(to: file)
     }
+  }
+
+  private func parquet() throws -> Data {
+    var bytes = Data()
+    let text = WrittenType(physical: .bytes, width: 0, annotation: .text)
+    let writer = try ParquetFileWriter(
+      root: "client",
+      Self.columns.map { ParquetFileWriter.Element(name: $0, repetition: .optional, kind: .column(text)) }, .snappy
+    ) { bytes.append(contentsOf: $0) }
+    for row in Self.rows {
+      for (chunk, value) in zip(writer.chunks, row) {
+        if value.isEmpty { chunk.appendAbsent(at: 0) } else { Array(value.utf8).withUnsafeBytes { chunk.append($0) } }
+      }
+      try writer.endRecord()
+    }
+    try writer.finish()
+    return bytes
   }
 
   /// The rules for the columns of the format.

@@ -40,7 +40,7 @@ struct MaskingTests {
     try FileManager.default.removeItem(at: room.room.file(format.name))
 
     var reader = format.reader
-    if format == .sqlite { reader = ReaderOptions() }
+    if !format.isMadeOfText { reader = ReaderOptions() }
     let corrected = rejects.replacingOccurrences(of: "wrongage", with: "40      ")
     let again = try room.room.run(
       corrected, as: format.rejectName, into: "Client", reader: reader, batch: batch, job: "2", rules: format.rules,
@@ -57,7 +57,7 @@ struct MaskingTests {
     room.room.isSourceKept = true
     try room.room.run("", as: format.name, into: "Client", reader: format.reader, rules: format.rules)
     try FileManager.default.removeItem(at: room.room.file(format.name))
-    let reader = format == .sqlite ? ReaderOptions() : format.reader
+    let reader = format.isMadeOfText ? format.reader : ReaderOptions()
     let first = try #require(room.room.rejects())
     let again = try room.room.run(
       first, as: format.rejectName, into: "Client", reader: reader, job: "2", rules: format.rules)

@@ -39,10 +39,13 @@ struct SQLiteReaderTests {
         == ReaderPosition(byteOffset: result.ends[0].byteOffset, line: 4, record: 3, state: "row 3"))
   }
 
-  @Test("a blob whose Base64 would look hexadecimal is written in hexadecimal, so that nothing has to be guessed")
+  @Test(
+    "a blob whose Base64 consists of hexadecimal digits is written in hexadecimal, so that nothing has to be guessed")
   func ambiguousBlob() throws {
-    let result = try read("CREATE TABLE t(b BLOB); INSERT INTO t VALUES(x'000000000D34'), (x'FFEE');", name: "a.db")
-    #expect(result.cells == [[#"\x000000000d34"#], ["/+4="]])
+    let result = try read(
+      "CREATE TABLE t(b BLOB); INSERT INTO t VALUES(x'000000000D34'), (x'000000'), (x'FFEE');",
+      name: "a.db")
+    #expect(result.cells == [[#"\x000000000d34"#], [#"\x000000"#], ["/+4="]])
   }
 
   @Test("a record's source is a JSON object, for the reject file")

@@ -192,8 +192,7 @@ final class ColumnCursor {
       text.append(memory.beginning(of: bytes))
       return .text
     }
-    guard let kind = form.append(bytes, to: text) else { throw malformed("a value isn't one of its type") }
-    return kind
+    return form.append(bytes, to: text)
   }
 
   /// Goes on behind a value that is there.

@@ -189,7 +189,8 @@ final class ParquetDictionary {
   ) throws(ParquetError) -> Bool {
     kinds.reserveCapacity(min(count, 1 << 16))
     for _ in 0..<count {
-      guard let value = values.next(), let kind = form.append(value, to: text) else { return false }
+      guard let value = values.next() else { return false }
+      let kind = form.append(value, to: text)
       kinds.append(kind)
       ends.append(text.count)
       self.count += 1

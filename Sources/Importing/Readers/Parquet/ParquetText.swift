@@ -1,5 +1,7 @@
 /// Writes values as the texts that cells have: numbers as JSON has them, dates in ISO 8601, bytes in Base64.
 struct ParquetText {
+  private static let nanosecondsOfDay: Int64 = 86_400_000_000_000
+
   private let meaning: ParquetLeaf.Meaning
   /// Whether values are numbers of 32 bits, or of 64.
   private let isNarrow: Bool
@@ -11,10 +13,10 @@ struct ParquetText {
     isWide = leaf.physical == .int64
   }
 
-  /// Appends a value, whose bytes are as `PLAIN` has them. The kind is `fault` for text that isn't UTF-8.
-  /// - Returns: nil for bytes that can't be such a value.
+  /// Appends a value, whose bytes are as `PLAIN` has them. The kind is `fault` for text that isn't UTF-8. Bytes that can't be
+  /// such a value become a text that no attribute of the type takes, so that only their record is rejected.
   @inline(__always)
-  func append(_ bytes: UnsafeBufferPointer<UInt8>, to text: TextBuffer) -> Cell.Kind? {
+  func append(_ bytes: UnsafeBufferPointer<UInt8>, to text: TextBuffer) -> Cell.Kind {
     switch meaning {
     case .text:
       text.append(bytes)
@@ -35,7 +37,7 @@ struct ParquetText {
   }
 
   @inline(never)
-  private func appendOther(_ bytes: UnsafeBufferPointer<UInt8>, to text: TextBuffer) -> Cell.Kind? {
+  private func appendOther(_ bytes: UnsafeBufferPointer<UInt8>, to text: TextBuffer) -> Cell.Kind {
     switch meaning {
     case .boolean: return bytes[0] == 0 ? .no : .yes
     case .unsigned:
@@ -49,9 +51,9 @@ struct ParquetText {
       appendDate(days: Int64(Int32(bitPattern: Self.load32(bytes))), to: text)
       return .date
     case .time(let perSecond):
+      // A day ends at 24:00. What is beyond can be had as a string.
       let value = integer(bytes)
-      // A day ends at 24:00.
-      guard value >= 0, value <= 86_400 * perSecond else { return nil }
+      if value < 0 { text.append(UInt8(ascii: "-")) }
       appendTime(value, perSecond: perSecond, to: text)
       return .text
     case .timestamp(let perSecond, let isUTC):
@@ -62,11 +64,12 @@ struct ParquetText {
       let nanoseconds = Self.load64(bytes)
       let day =
         Int64(bytes[8]) | Int64(bytes[9]) << 8 | Int64(bytes[10]) << 16 | Int64(Int8(bitPattern: bytes[11])) << 24
-      guard nanoseconds >= 0, nanoseconds < 86_400_000_000_000 else { return nil }
+      // More than a day of nanoseconds, or less than none, counts as it is: other readers add them, too.
+      let (days, rest) = nanoseconds.quotientAndRemainder(dividingBy: Self.nanosecondsOfDay)
       // The day before the first of 1970 began, counted from noon.
-      appendDate(days: day - 2_440_588, to: text)
+      appendDate(days: day - 2_440_588 + days - (rest < 0 ? 1 : 0), to: text)
       text.append(UInt8(ascii: "T"))
-      appendTime(nanoseconds, perSecond: 1_000_000_000, to: text)
+      appendTime(rest < 0 ? rest + Self.nanosecondsOfDay : rest, perSecond: 1_000_000_000, to: text)
       return .date
     case .binary:
       var encoded: [UInt8] = []
@@ -83,8 +86,18 @@ struct ParquetText {
     case .interval:
       appendInterval(bytes, to: text)
       return .text
-    case .text, .signed, .double: return nil
+    case .text, .signed, .double: return appendUnreadable(bytes, to: text)
     }
+  }
+
+  /// Appends bytes that are no value of their type, as digits.
+  private func appendUnreadable(_ bytes: UnsafeBufferPointer<UInt8>, to text: TextBuffer) -> Cell.Kind {
+    text.append("unreadable bytes 0x")
+    for byte in bytes {
+      text.append(TextBuffer.hexadecimal(byte >> 4))
+      text.append(TextBuffer.hexadecimal(byte & 15))
+    }
+    return .text
   }
 
   // MARK: Numbers
@@ -124,8 +137,8 @@ struct ParquetText {
     }
   }
 
-  private func appendDecimal(_ bytes: UnsafeBufferPointer<UInt8>, scale: Int, to text: TextBuffer) -> Cell.Kind? {
-    guard !bytes.isEmpty, bytes.count <= 64 else { return nil }
+  private func appendDecimal(_ bytes: UnsafeBufferPointer<UInt8>, scale: Int, to text: TextBuffer) -> Cell.Kind {
+    guard !bytes.isEmpty, bytes.count <= 64 else { return appendUnreadable(bytes, to: text) }
     var digits: [UInt8] = []
     var isNegative = false
     if isNarrow || isWide {
@@ -224,7 +237,9 @@ struct ParquetText {
 
   private func appendTime(_ value: Int64, perSecond: Int64, to text: TextBuffer) {
     let (seconds, fraction) = value.quotientAndRemainder(dividingBy: perSecond)
-    appendTime(seconds: seconds, fraction: fraction, perSecond: perSecond, to: text)
+    appendTime(
+      seconds: Int64(clamping: seconds.magnitude), fraction: Int64(clamping: fraction.magnitude), perSecond: perSecond,
+      to: text)
   }
 
   private func appendTime(seconds: Int64, fraction: Int64, perSecond: Int64, to text: TextBuffer) {

@@ -99,7 +99,7 @@ struct PropertyListColumns {
     let text = text(of: element, in: tree, at: start)
     if kind == "string" { return text }
     let plain = text.filter { !JSONToken.isSpace($0) }
-    guard kind == "data", plain.withUnsafeBytes({ Base64.looksHexadecimal($0) }),
+    guard kind == "data", plain.withUnsafeBytes({ Base64.isHexadecimal($0) }),
       let data = Data(base64Encoded: Data(plain))
     else { return plain }
     var output: [UInt8] = []

@@ -58,6 +58,17 @@ enum HostileParquet {
     return ThriftBytes().list(1, Array(repeating: chunk, count: chunks)).i64(2, Int64(bytes)).i64(3, rows)
   }
 
+  /// A file of one column, whose required values are in one page.
+  static func column(type: Int64, converted: Int64? = nil, _ values: [[UInt8]]) -> [UInt8] {
+    let body = values.flatMap { $0 }
+    let (size, count) = (Int64(body.count), Int64(values.count))
+    let details = ThriftBytes().i32(1, count).i32(2, 0).i32(3, 3).i32(4, 3)
+    let page = ThriftBytes().i32(1, 0).i32(2, size).i32(3, size).structure(5, details).ended + body
+    return file(
+      [element("r", children: 1), element("a", .required, type: type, converted: converted)],
+      [group(bytes: page.count, values: count, rows: count, type: type)], rows: count, pages: page)
+  }
+
   static func file(_ schema: [ThriftBytes], _ groups: [ThriftBytes] = [], rows: Int64 = 0, pages: [UInt8] = [])
     -> [UInt8]
   {

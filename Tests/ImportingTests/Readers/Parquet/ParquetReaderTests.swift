@@ -170,6 +170,29 @@ struct ParquetReaderTests {
     }
   }
 
+  @Test("with values beyond those of their type is read all the same: what no attribute takes rejects its record alone")
+  func beyond() throws {
+    func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+    func read(_ file: [UInt8]) throws -> [[String]] {
+      let result = try SourceFile(file, name: "a.parquet").read()
+      #expect(result.error == nil)
+      return result.cells
+    }
+    let times: [Int32] = [1_000, 90_000_500, -1_000]
+    #expect(
+      try read(HostileParquet.column(type: 1, converted: 7, times.map { bytes($0) }))
+        == [["00:00:01"], ["25:00:00.5"], ["-00:00:01"]])
+    let day = Int64(86_400_000_000_000)
+    let instants = [0, day + 1_000_000_000, -1_000_000_000].map { bytes($0) + bytes(Int32(2_440_588)) }
+    #expect(
+      try read(HostileParquet.column(type: 3, instants))
+        == [["1970-01-01T00:00:00"], ["1970-01-02T00:00:01"], ["1969-12-31T23:59:59"]])
+    // Bytes with their length in front of them, as a decimal.
+    #expect(
+      try read(HostileParquet.column(type: 6, converted: 5, [bytes(Int32(1)) + [7], bytes(Int32(0))]))
+        == [["7"], ["unreadable bytes 0x"]])
+  }
+
   @Test("whose only record is endless is refused at the limit of what a file may unpack to")
   func endless() throws {
     let error = try SourceFile(HostileParquet.endlessList, name: "a.parquet").read().error
