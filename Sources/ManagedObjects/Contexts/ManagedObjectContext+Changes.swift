@@ -217,8 +217,8 @@ extension ManagedObjectContext {
       let cells = (0..<new.count).map { new.cell($0, key.slot) }
       return cells.allSatisfy { $0.kind == .int } ? cells.map(\.bits) : nil
     }
-    new.givenIDs = try source.permanentIDs(for: Array(repeating: new.entity, count: new.count), in: [:])
-    return new.givenIDs.map(\.number)
+    try persistentStoreCoordinator.givePermanentIDs(to: new)
+    return new.givenNumbers
   }
 
   /// Like ``obtainNumbers(for:)``, with the IDs themselves.
@@ -227,8 +227,7 @@ extension ManagedObjectContext {
     else {
       return nil
     }
-    if new.entity.primaryKey == nil { return new.givenIDs }
-    let scope = IDScope.of(new.entity, in: store.identifier, isExact: true)
+    let scope = new.givenScope ?? IDScope.of(new.entity, in: store.identifier, isExact: true)
     return numbers.map { ManagedObjectID(scope: scope, number: $0) }
   }
 

@@ -211,6 +211,21 @@ public final class PersistentStoreCoordinator: Sendable {
 extension PersistentStoreCoordinator: RoutingSource {
   func reader(of store: PersistentStore) throws -> (any StoreReader)? { store.content }
 
+  /// Gives permanent IDs to rows without objects, of an entity without a primary key.
+  func givePermanentIDs(to rows: NewRows) throws {
+    if rows.count == 0 { return }
+    let store = try store(of: rows.entity).writableContent(to: "give permanent IDs")
+    if let store = store as? any BulkLoading, store.takesNewRows {
+      let (scope, first) = try store.permanentNumbers(rows.count, of: rows.entity)
+      rows.givenNumbers = Array(first..<first + Int64(rows.count))
+      rows.givenScope = scope
+    } else {
+      let ids = try store.permanentIDs(for: Array(repeating: rows.entity, count: rows.count))
+      rows.givenNumbers = ids.map(\.number)
+      rows.givenScope = ids.first?.scope
+    }
+  }
+
   func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID] {
     // The usual case: objects of one entity.
     if stores.isEmpty, let only = entities.first, only.primaryKey == nil, entities.allSatisfy({ $0 === only }) {
@@ -365,7 +380,7 @@ extension PersistentStoreCoordinator {
     plain.newRows = []
     for rows in changes.newRows {
       plain.inserted += (0..<rows.count).map { row in
-        rows.givenIDs.isEmpty ? rows.row(row) : StoreRow(id: rows.givenIDs[row], values: rows.values(row))
+        rows.givenID(row).map { StoreRow(id: $0, values: rows.values(row)) } ?? rows.row(row)
       }
     }
     var result = try store.write(plain)

@@ -136,6 +136,10 @@ public protocol StoreTransaction: StoreReader {
 package protocol BulkLoading: IncrementalStore {
   /// Whether ``IncrementalStore/write(_:)`` takes ``StoreChanges/newRows``; if not, it gets them among the inserted rows.
   var takesNewRows: Bool { get }
+  /// Numbers for new rows of an entity that no other rows get, one after another, as ``IncrementalStore/permanentIDs(for:)``
+  /// gives IDs.
+  /// - Returns: the scope of their IDs, and the first number.
+  func permanentNumbers(_ count: Int, of entity: EntityDescription) throws -> (scope: IDScope, first: Int64)
   /// Compares new rows, in the order of their different keys, with the stored rows that have the same values in the slots of
   /// the key. Returns nil when the caller must compare by itself.
   func matches(of rows: NewRows, by key: [Int], order: [Int32], slots: [Int]) throws -> RowMatches?

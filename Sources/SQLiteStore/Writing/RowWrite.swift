@@ -289,7 +289,7 @@ extension RowWrite {
 
   /// The numbers of rows: those that they have been given, or have in their key, or the next ones.
   private func numbersOf(_ rows: NewRows, _ layout: RowLayout) throws -> [Int64] {
-    if !rows.givenIDs.isEmpty { return rows.givenIDs.map(\.number) }
+    if !rows.givenNumbers.isEmpty { return rows.givenNumbers }
     guard let slot = layout.keySlot else {
       if rows.count == 0 { return [] }
       let first = try numbers.take(rows.count, layout, db)

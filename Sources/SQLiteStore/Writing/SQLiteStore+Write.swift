@@ -63,6 +63,18 @@ extension SQLiteStore {
     return result
   }
 
+  package func permanentNumbers(_ count: Int, of entity: EntityDescription) throws -> (scope: IDScope, first: Int64) {
+    try translating {
+      try writer.write { db in
+        var numbers = RowNumbers(of: writer)
+        let layout = try self.layout(of: entity)
+        let first = try numbers.take(count, layout, db)
+        try numbers.keep(db)
+        return (layout.scope, first)
+      }
+    }
+  }
+
   package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     try translating {
       try writer.write { db in

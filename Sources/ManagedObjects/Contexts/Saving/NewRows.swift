@@ -66,8 +66,10 @@ package final class NewRows: @unchecked Sendable {
   @exclusivity(unchecked) var scopes: [IDScope] = []
   /// The initial row. Its text and other values lie before those of all rows.
   private let initial: UnsafeMutablePointer<Cell>
-  /// The permanent IDs of the rows, if they were given before the save; none otherwise.
-  package internal(set) var givenIDs: [ManagedObjectID] = []
+  /// The numbers of the rows' permanent IDs, if they were given before the save; none otherwise.
+  package internal(set) var givenNumbers: [Int64] = []
+  /// The scope of those IDs.
+  var givenScope: IDScope?
   /// The scope of the rows' IDs until they are saved, and the number that these count down from.
   private let scope: IDScope
   private let temporary: Int64
@@ -191,6 +193,11 @@ package final class NewRows: @unchecked Sendable {
 
   /// A row with its temporary ID.
   package func row(_ row: Int) -> StoreRow { StoreRow(id: temporaryID(row), values: values(row)) }
+
+  /// The permanent ID of a row, if it was given before the save.
+  func givenID(_ row: Int) -> ManagedObjectID? {
+    givenNumbers.isEmpty ? nil : givenScope.map { ManagedObjectID(scope: $0, number: givenNumbers[row]) }
+  }
 }
 
 extension NewRows.Cell {

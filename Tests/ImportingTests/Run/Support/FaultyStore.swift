@@ -130,6 +130,13 @@ final class FaultyStore: BulkLoading {
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     try plan.run { try store.permanentIDs(for: entities) }
   }
+  func permanentNumbers(_ count: Int, of entity: EntityDescription) throws -> (scope: IDScope, first: Int64) {
+    try plan.run {
+      if let loading = store as? any BulkLoading { return try loading.permanentNumbers(count, of: entity) }
+      let ids = try store.permanentIDs(for: Array(repeating: entity, count: count))
+      return (ids[0].scope, ids[0].number)
+    }
+  }
   func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool {
     try plan.run { try (store as? any BulkLoading)?.postponeIndexes(of: entity, expecting: rows) ?? false }
   }
