@@ -291,8 +291,27 @@ package final class JobReversal {
     formers.removeAll { former in
       guard let object = present[former.id] else { return false }
       if left[former.id.entity.name]?[former.id.number] != nil { return false }
+      if !former.values.isEmpty, Self.isAgain(object, former.values) { return true }
       step.kept.append(Kept(object, .changed))
       return true
+    }
+  }
+
+  /// Whether an object is again as it was before the job: an undo that was given up may have come to it.
+  private static func isAgain(_ object: ManagedObject, _ values: [BeforeValue]) -> Bool {
+    values.allSatisfy { value in
+      switch (value.content, object.entity.propertiesByName[value.property]) {
+      case (.value(let old), let attribute as AttributeDescription): return object.slots[attribute.slot] == old
+      case (.value(let old), let relationship as RelationshipDescription):
+        return references(object.slots[relationship.slot]) == references(old)
+      case (.members(let lost, let got), let relationship as RelationshipDescription):
+        let held = Set(object.resolved(relationship).relatedIDs)
+        return held.isSuperset(of: lost) && held.isDisjoint(with: got)
+      case (.order(let order), let relationship as RelationshipDescription):
+        let known = Set(order)
+        return object.resolved(relationship).relatedIDs.filter(known.contains) == order
+      default: return false
+      }
     }
   }
 
@@ -330,12 +349,11 @@ package final class JobReversal {
   /// Inserts deleted rows again, with their attributes, then sets their relationships, without the order of members.
   private func reinsert(
     _ deleted: inout [RecordedRows.Former], _ present: [ManagedObjectID: ManagedObject],
-    _ updated: [RecordedRows.Former],
-    _ step: inout Step
+    _ updated: [RecordedRows.Former], _ step: inout Step
   ) throws -> Targets {
     deleted.removeAll { former in
-      guard present[former.id] != nil else { return false }
-      if let object = present[former.id] { step.kept.append(Kept(object, .exists)) }
+      guard let object = present[former.id] else { return false }
+      if isForced || !Self.isAgain(object, former.values) { step.kept.append(Kept(object, .exists)) }
       return true
     }
     var targets = Targets()

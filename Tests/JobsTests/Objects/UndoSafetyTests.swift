@@ -279,6 +279,24 @@ struct UndoSafetyTests {
     #expect(try await load().progress.inserted == 1)
   }
 
+  @Test("rows that are as they were since an undo that was given up aren't listed by the next")
+  func restoredBefore() async throws {
+    let house = try await Warehouse()
+    try house.fill(3)
+    let job = try await house.load("item_code,middle\ni00001,77\ni00002,78\n", into: "Item") { $0.mode = .synchronise }
+    #expect(job.progress.updated == 2 && job.progress.deleted == 1, "\(job.reason ?? "")")
+    let first = try await undo(job, in: house)
+    #expect(first.progress.updated == 2 && first.progress.inserted == 1, "\(first.note ?? "")")
+    try house.change { context in
+      try lineage(of: job, in: context).setValue(.int(-first.id), forKey: "undoneBy")
+      try item("i00002", context).setValue(.int(5), forKey: "middle")
+    }
+    let next = try await undo(job, in: house)
+    #expect(next.progress.unchanged == 1 && next.note?.contains("i00002") == true, "\(next.note ?? "")")
+    #expect(try house.count("Item", "middle == 77 OR middle == 78") == 0)
+    #expect(try house.count("Item") == 3)
+  }
+
   @Test("an undo that was given up when all rows were taken back is completed by the next")
   func givenUp() async throws {
     let house = try await Warehouse()
