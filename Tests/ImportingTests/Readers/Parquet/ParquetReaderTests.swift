@@ -186,7 +186,7 @@ struct ParquetReaderTests {
     let instants = [0, day + 1_000_000_000, -1_000_000_000].map { bytes($0) + bytes(Int32(2_440_588)) }
     #expect(
       try read(HostileParquet.column(type: 3, instants))
-        == [["1970-01-01T00:00:00"], ["1970-01-02T00:00:01"], ["1969-12-31T23:59:59"]])
+        == [["<date>1970-01-01T00:00:00"], ["<date>1970-01-02T00:00:01"], ["<date>1969-12-31T23:59:59"]])
     // Bytes with their length in front of them, as a decimal.
     #expect(
       try read(HostileParquet.column(type: 6, converted: 5, [bytes(Int32(1)) + [7], bytes(Int32(0))]))
