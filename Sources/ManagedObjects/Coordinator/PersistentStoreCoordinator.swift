@@ -217,7 +217,7 @@ extension PersistentStoreCoordinator: RoutingSource {
     let store = try store(of: rows.entity).writableContent(to: "give permanent IDs")
     if let store = store as? any BulkLoading, store.takesNewRows {
       let (scope, first) = try store.permanentNumbers(rows.count, of: rows.entity)
-      rows.givenNumbers = Array(first..<first + Int64(rows.count))
+      rows.givenNumbers = Array(first...first + Int64(rows.count - 1))
       rows.givenScope = scope
     } else {
       let ids = try store.permanentIDs(for: Array(repeating: rows.entity, count: rows.count))

@@ -293,7 +293,7 @@ extension RowWrite {
     guard let slot = layout.keySlot else {
       if rows.count == 0 { return [] }
       let first = try numbers.take(rows.count, layout, db)
-      return Array(first..<first + Int64(rows.count))
+      return Array(first...first + Int64(rows.count - 1))
     }
     return try (0..<rows.count).map { row in
       let cell = rows.cell(row, slot)
