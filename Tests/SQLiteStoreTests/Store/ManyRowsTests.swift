@@ -192,6 +192,32 @@ struct ManyRowsTests {
     #expect(Set(found.map { $0.value(forKey: "text")?.plainText }) == ["n0", "n1", "n2"])
   }
 
+  @Test("without objects gets the last numbers that there are", arguments: [false, true])
+  func lastNumbers(_ areGivenBefore: Bool) throws {
+    let directory = try ScratchDirectory()
+    let first = try coordinator(.sqlite, directory)
+    let maker = context(first)
+    _ = try maker.insert("Note")
+    try maker.save()
+    let path = directory.file("items.sqlite").path
+    try DatabaseQueue(path: path).write { db in
+      try db.execute(sql: "UPDATE Note SET id = ?", arguments: [Int64.max - 3])
+    }
+    let coordinator = try coordinator(.sqlite, directory)
+    let context = context(coordinator)
+    let entity = try #require(coordinator.model.entitiesByName["Note"])
+    let rows = NewRows(entity, of: coordinator, capacity: 3, textCapacity: 0, initial: entity.initialValues)
+    for _ in 0..<3 {
+      rows.beginRow()
+      rows.endRow()
+    }
+    if areGivenBefore { _ = try context.obtainNumbers(for: rows) }
+    #expect(try context.insert(rows))
+    try context.saveValidated()
+    let numbers = try DatabaseQueue(path: path).read { try Int64.fetchAll($0, sql: "SELECT id FROM Note ORDER BY id") }
+    #expect(numbers == (0...3).map { Int64.max - 3 + $0 })
+  }
+
   @Test("without objects isn't made where somebody could miss the objects")
   func refusedRows() throws {
     let directory = try ScratchDirectory()
