@@ -219,7 +219,7 @@ package final class JobReversal {
     }
   }
 
-  private static func references(_ value: Value) -> [ManagedObjectID] {
+  static func references(_ value: Value) -> [ManagedObjectID] {
     if case .object(let id) = value { return [id] }
     return value.relatedIDs
   }
@@ -291,27 +291,9 @@ package final class JobReversal {
     formers.removeAll { former in
       guard let object = present[former.id] else { return false }
       if left[former.id.entity.name]?[former.id.number] != nil { return false }
-      if !former.values.isEmpty, Self.isAgain(object, former.values) { return true }
+      if !former.values.isEmpty, former.isAgain(object) { return true }
       step.kept.append(Kept(object, .changed))
       return true
-    }
-  }
-
-  /// Whether an object is again as it was before the job: an undo that was given up may have come to it.
-  private static func isAgain(_ object: ManagedObject, _ values: [BeforeValue]) -> Bool {
-    values.allSatisfy { value in
-      switch (value.content, object.entity.propertiesByName[value.property]) {
-      case (.value(let old), let attribute as AttributeDescription): return object.slots[attribute.slot] == old
-      case (.value(let old), let relationship as RelationshipDescription):
-        return references(object.slots[relationship.slot]) == references(old)
-      case (.members(let lost, let got), let relationship as RelationshipDescription):
-        let held = Set(object.resolved(relationship).relatedIDs)
-        return held.isSuperset(of: lost) && held.isDisjoint(with: got)
-      case (.order(let order), let relationship as RelationshipDescription):
-        let known = Set(order)
-        return object.resolved(relationship).relatedIDs.filter(known.contains) == order
-      default: return false
-      }
     }
   }
 
@@ -353,7 +335,7 @@ package final class JobReversal {
   ) throws -> Targets {
     deleted.removeAll { former in
       guard let object = present[former.id] else { return false }
-      if isForced || !Self.isAgain(object, former.values) { step.kept.append(Kept(object, .exists)) }
+      if isForced || !former.isAgain(object) { step.kept.append(Kept(object, .exists)) }
       return true
     }
     var targets = Targets()

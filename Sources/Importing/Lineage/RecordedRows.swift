@@ -160,3 +160,23 @@ struct RecordedRows {
       scope: IDScope.of(id.entity, in: id.scope.storeIdentifier, isExact: true), number: number)
   }
 }
+
+extension RecordedRows.Former {
+  /// Whether an object is again as it was before the job: an undo that was given up may have come to it.
+  func isAgain(_ object: ManagedObject) -> Bool {
+    values.allSatisfy { value in
+      switch (value.content, object.entity.propertiesByName[value.property]) {
+      case (.value(let old), let attribute as AttributeDescription): return object.slots[attribute.slot] == old
+      case (.value(let old), let relationship as RelationshipDescription):
+        return JobReversal.references(object.slots[relationship.slot]) == JobReversal.references(old)
+      case (.members(let lost, let got), let relationship as RelationshipDescription):
+        let held = Set(object.resolved(relationship).relatedIDs)
+        return held.isSuperset(of: lost) && held.isDisjoint(with: got)
+      case (.order(let order), let relationship as RelationshipDescription):
+        let known = Set(order)
+        return object.resolved(relationship).relatedIDs.filter(known.contains) == order
+      default: return false
+      }
+    }
+  }
+}
