@@ -15,6 +15,8 @@ package struct ConnectionLimits: Sendable, Hashable {
   package var trusted: Set<UInt32>
   /// How long a refused client may take to ask, and to read the answer.
   package var patience: Duration
+  /// How long a connection may be open without a request or its answer.
+  package var idle: Duration
 
   /// The refused clients that are waited for at a time, so that they have asked when they are answered. Their connections take
   /// descriptors, too.
@@ -23,13 +25,14 @@ package struct ConnectionLimits: Sendable, Hashable {
   /// Limits by number.
   package init(
     ofAll: Int, ofOne: Int, ofEverybody: Int = .max, trusted: Set<UInt32> = [0, geteuid()],
-    patience: Duration = .seconds(1)
+    patience: Duration = .seconds(1), idle: Duration = .seconds(60)
   ) {
     self.ofAll = ofAll
     self.ofOne = ofOne
     self.ofEverybody = ofEverybody
     self.trusted = trusted
     self.patience = patience
+    self.idle = idle
   }
 
   /// Half of the process's descriptors for all users, and a quarter of these for one. Root and the process's own user are

@@ -28,7 +28,8 @@ struct ControlListener: Sendable {
     connections = HTTP1Channel(
       responder: responder,
       configuration: .init(
-        additionalChannelHandlers: [ShutdownGrace(grace), BrokenRequestHandler()], idleTimeout: .seconds(60)))
+        additionalChannelHandlers: [ShutdownGrace(grace), BrokenRequestHandler()],
+        idleTimeout: TimeAmount(meter.connections.limits.idle)))
     self.logger = logger
   }
 

@@ -12,7 +12,7 @@ struct ConnectionLimitsTests {
 
   /// Limits for everybody, with so much patience that a busy machine doesn't matter.
   private static func patient(ofAll: Int, ofOne: Int) -> ConnectionLimits {
-    ConnectionLimits(ofAll: ofAll, ofOne: ofOne, trusted: [], patience: .seconds(1000))
+    ConnectionLimits(ofAll: ofAll, ofOne: ofOne, trusted: [], patience: .seconds(1000), idle: .seconds(1000))
   }
 
   /// A server for which the tests' own user is one like any other.

@@ -14,6 +14,7 @@
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -179,20 +180,20 @@ static void *counted_map(void *place, size_t size, int protection, int flags, in
   return next_map(place, size, protection, flags, descriptor, offset);
 }
 
-// The disk isn't waited for.
-static int synchronized(int (**next)(int), const char *name, int descriptor) {
+// The disk isn't waited for. Threads look the call up at the same time, and find the same one.
+static int synchronized(_Atomic(uintptr_t) *next, const char *name, int descriptor) {
   if (atomic_load(&is_installed)) return fails(kind_sync) ? failure(EIO) : 0;
-  if (*next == NULL) *(void **)next = dlsym(RTLD_NEXT, name);
-  return (*next)(descriptor);
+  if (atomic_load(next) == 0) atomic_store(next, (uintptr_t)dlsym(RTLD_NEXT, name));
+  return ((int (*)(int))atomic_load(next))(descriptor);
 }
 
 int fsync(int descriptor) {
-  static int (*next)(int);
+  static _Atomic(uintptr_t) next;
   return synchronized(&next, "fsync", descriptor);
 }
 
 int fdatasync(int descriptor) {
-  static int (*next)(int);
+  static _Atomic(uintptr_t) next;
   return synchronized(&next, "fdatasync", descriptor);
 }
 
