@@ -110,16 +110,20 @@ let package = Package(
     layer(
       "ControlServer",
       [
-        "ControlAPI", "LadeTypes", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioHTTPTypes, nioPosix,
+        "CLinux", "ControlAPI", "LadeTypes", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioHTTPTypes, nioPosix,
         lifecycle, logging,
       ],
       resources: [.embedInCode("OpenAPI/openapi.yaml")]),
+    layer(
+      "WebPages",
+      ["ControlAPI", "ControlServer", "LadeTypes", hummingbird, lifecycle, logging, nioCore],
+      resources: [.embedInCode("Resources/pages.css"), .embedInCode("Resources/pages.js"), .embedInCode("Resources/icon.svg")]),
     layer(
       "LadeDaemon",
       [
         "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "PostgreSQL", "Spool", "Jobs", "Systemd",
         "ControlAPI",
-        "ControlServer",
+        "ControlServer", "WebPages",
         "StrictYAML", "CLinux", logging, lifecycle, signals,
       ]),
     program("laded", ["LadeDaemon", arguments]),
@@ -161,7 +165,15 @@ let package = Package(
       of: "Jobs",
       ["ManagedObjects", "SQLiteStore", "CoreDataStores", "Importing", "CArchive", "sqlitefaults", grdb, logging]),
     tests(of: "Systemd", []),
-    tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),
+    // A daemon in memory, for tests of what is served.
+    .target(
+      name: "ControlTestSupport", dependencies: ["ControlAPI", "ControlServer", "LadeTypes"],
+      path: "Tests/ControlTestSupport", swiftSettings: settings),
+    tests(
+      of: "ControlServer", ["ControlAPI", "ControlTestSupport", "ladectl", arguments, lifecycle, logging, nioHTTP]),
+    tests(
+      of: "WebPages",
+      ["ControlAPI", "ControlServer", "ControlTestSupport", "LadeTypes", hummingbird, lifecycle, logging]),
     tests(
       of: "LadeDaemon",
       [

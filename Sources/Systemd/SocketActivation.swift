@@ -33,19 +33,22 @@ package struct PassedSockets: Sendable, Equatable {
   package let control: ActivatedSocket?
   /// TCP sockets.
   package let metrics: [ActivatedSocket]
+  /// TCP sockets.
+  package let web: [ActivatedSocket]
 
   /// `FileDescriptorName=` of each.
-  package static let (controlName, metricsName) = ("control", "metrics")
+  package static let (controlName, metricsName, webName) = ("control", "metrics", "web")
 
-  /// Sorts the sockets by name. The control socket needs no name if it is the only one besides those for metrics.
+  /// Sorts the sockets by name. The control socket needs no name if it is the only one besides those on TCP.
   /// - Throws: `SystemdError.socket` for a socket that can't be used for the purpose of its name.
   package init(_ passed: [ActivatedSocket]) throws {
     metrics = passed.filter { $0.name == Self.metricsName }
-    for socket in metrics where sd_is_socket_inet(socket.descriptor, AF_UNSPEC, Int32(SOCK_STREAM.rawValue), 1, 0) <= 0
+    web = passed.filter { $0.name == Self.webName }
+    for socket in metrics + web where sd_is_socket_inet(socket.descriptor, AF_UNSPEC, Int32(SOCK_STREAM.rawValue), 1, 0) <= 0
     {
       throw SystemdError.socket(name: socket.name, problem: "it isn't a listening TCP socket")
     }
-    let others = passed.filter { $0.name != Self.metricsName }
+    let others = passed.filter { ![Self.metricsName, Self.webName].contains($0.name) }
     control = others.first { $0.name == Self.controlName } ?? (others.count == 1 ? others.first : nil)
     guard let control else {
       guard let other = others.first else { return }

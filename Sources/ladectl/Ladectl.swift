@@ -45,7 +45,7 @@ struct Ladectl: AsyncParsableCommand {
         name: "The daemon and its configuration",
         subcommands: [
           StatusCommand.self, StatsCommand.self, RecipeCommand.self, ScheduleCommand.self, Config.self,
-          ReloadCommand.self, Version.self,
+          ReloadCommand.self, Web.self, Version.self,
         ]),
       CommandGroup(
         name: "Without a daemon", subcommands: [Model.self, Completions.self, Manual.self]),

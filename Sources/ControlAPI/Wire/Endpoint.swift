@@ -10,6 +10,8 @@ package enum Endpoint: Sendable, Hashable {
   case checkConfiguration
   /// Applies a changed configuration.
   case reload
+  /// Makes a link to the pages.
+  case webSession
   /// The description of this interface, an OpenAPI document.
   case description
   /// The metrics, in Prometheus' text format.
@@ -94,6 +96,7 @@ package enum Endpoint: Sendable, Hashable {
     case .configuration: "/v1/config"
     case .checkConfiguration: "/v1/config/check"
     case .reload: "/v1/reload"
+    case .webSession: "/v1/web/session"
     case .description: "/v1/openapi.yaml"
     case .metrics: "/metrics"
     case .health: "/v1/health"

@@ -24,6 +24,9 @@ package protocol ControlBackend: Sendable {
   /// Applies a changed configuration as a whole or not at all.
   /// - Throws: ``ControlError/badConfiguration(_:)``.
   func reload(by peer: Peer) async throws -> Reload
+  /// A link to the pages, by which a browser acts as the peer.
+  /// - Throws: ``ControlError/conflict(reason:hint:)`` where no pages are served.
+  func webLink(for peer: Peer) async throws -> WebLink
   /// The last lines of the log that match, oldest first, and no more than the query's limit.
   func log(_ query: LogQuery) -> [LogLine]
   /// Every line that is logged from this call on, until the iterating task ends. It is read without delay.

@@ -4,13 +4,14 @@ import Glibc
 package struct LoopbackListener: Sendable {
   let descriptor: Int32
   /// Its actual address: `127.0.0.1:9464`.
-  let address: String
+  package let address: String
   /// Whether only this machine can connect.
-  let isLoopback: Bool
+  package let isLoopback: Bool
 
   /// Opens a socket that listens on an address.
-  package init(at address: LoopbackAddress) throws(LoopbackError) {
-    self.init(passed: try address.listen())
+  /// - Parameter purpose: what it is for, which errors name.
+  package init(at address: LoopbackAddress, for purpose: LoopbackPurpose = .metrics) throws(LoopbackError) {
+    self.init(passed: try address.listen(for: purpose))
   }
 
   /// Takes a socket that already listens, such as one from systemd.
@@ -36,22 +37,27 @@ package struct LoopbackListener: Sendable {
   }
 }
 
+/// What a TCP socket is for. The raw value is the section of the configuration.
+package enum LoopbackPurpose: String, Sendable, Hashable {
+  case metrics, web
+}
+
 /// Why a TCP socket can't be opened.
 package enum LoopbackError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Another program listens on this address.
-  case inUse(address: String)
+  case inUse(address: String, LoopbackPurpose)
   /// The process may not open TCP sockets: its unit allows Unix sockets only.
-  case noInternet(address: String)
-  case failed(operation: String, address: String, errno: Int32)
+  case noInternet(address: String, LoopbackPurpose)
+  case failed(operation: String, address: String, LoopbackPurpose, errno: Int32)
 
   package var description: String {
     switch self {
-    case .inUse(let address):
-      "another program listens on \(address) (ss -ltnp tells which): stop it, or give metrics.address another port"
-    case .noInternet(let address):
-      "\(address): the service's unit keeps it to Unix sockets. Take metrics.address out, and have systemd listen: "
-        + "systemctl enable laded-metrics.socket, then systemctl restart laded"
-    case .failed(let operation, let address, let code):
+    case .inUse(let address, let purpose):
+      "another program listens on \(address) (ss -ltnp tells which): stop it, or give \(purpose).address another port"
+    case .noInternet(let address, let purpose):
+      "\(address): the service's unit keeps it to Unix sockets. Take \(purpose).address out, and have systemd listen: "
+        + "systemctl enable laded-\(purpose).socket, then systemctl restart laded"
+    case .failed(let operation, let address, _, let code):
       "\(address): couldn't \(operation): \(String(cString: strerror(code)))\(Self.advice(code))"
     }
   }
@@ -111,16 +117,16 @@ package struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Binds a socket there, and listens.
   /// - Returns: its descriptor, which is the caller's.
-  func listen() throws(LoopbackError) -> Int32 {
+  func listen(for purpose: LoopbackPurpose) throws(LoopbackError) -> Int32 {
     let family = isVersion6 ? AF_INET6 : AF_INET
     let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw failed("make a socket") }
+    guard descriptor >= 0 else { throw failed("make a socket", purpose) }
     var yes: Int32 = 1
     // Connections of a daemon that has just ended don't keep the next from listening.
     guard setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size)) == 0,
       bind(descriptor), Glibc.listen(descriptor, Self.backlog) == 0
     else {
-      let error = failed("listen")
+      let error = failed("listen", purpose)
       close(descriptor)
       throw error
     }
@@ -153,12 +159,12 @@ package struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  private func failed(_ operation: String) -> LoopbackError {
+  private func failed(_ operation: String, _ purpose: LoopbackPurpose) -> LoopbackError {
     let code = errno
     switch code {
-    case EADDRINUSE: return .inUse(address: description)
-    case EAFNOSUPPORT: return .noInternet(address: description)
-    default: return .failed(operation: operation, address: description, errno: code)
+    case EADDRINUSE: return .inUse(address: description, purpose)
+    case EAFNOSUPPORT: return .noInternet(address: description, purpose)
+    default: return .failed(operation: operation, address: description, purpose, errno: code)
     }
   }
 }

@@ -2,7 +2,6 @@ import ControlAPI
 import Hummingbird
 package import Logging
 import NIOCore
-import NIOPosix
 import ServiceLifecycle
 
 /// Serves metrics, health and readiness over TCP, and nothing else, for programs that can't reach the control socket.
@@ -34,25 +33,15 @@ package struct LoopbackServer<Backend: ControlBackend>: Service {
   /// Answers until graceful shutdown or cancellation. Without listeners it only waits.
   package func run() async throws {
     if listeners.isEmpty { return try await gracefulShutdown() }
-    let executor = LoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
     let routes = ControlRoutes(backend: backend, meter: meter, grace: grace)
-    let answering = Answering(routes.router(of: routes.metricsRoutes, token: token), logger: logger.quietened)
-    let listener = ControlListener(on: executor, grace: grace, meter: meter, logger: logger.quietened) {
-      request, writer, channel in
-      try await answering.answerAnywhere(request, writer, channel)
-    }
-    try await withThrowingDiscardingTaskGroup { group in
-      for place in listeners {
-        group.addTask {
-          try await listener.run(on: place.descriptor) {
-            logger.info("listening", metadata: ["metrics": "\(place.address)"])
-            guard !place.isLoopback, token == nil else { return }
-            logger.warning(
-              "metrics: other machines can read them; set metrics.token, or listen on 127.0.0.1",
-              metadata: ["address": "\(place.address)"])
-          }
-        }
-      }
+    let answering = LoopbackAnswering(
+      routes.router(of: routes.metricsRoutes, token: token), meter: meter, logger: logger, grace: grace)
+    try await answering.run(on: listeners) { place in
+      logger.info("listening", metadata: ["metrics": "\(place.address)"])
+      guard !place.isLoopback, token == nil else { return }
+      logger.warning(
+        "metrics: other machines can read them; set metrics.token, or listen on 127.0.0.1",
+        metadata: ["address": "\(place.address)"])
     }
   }
 }

@@ -24,7 +24,7 @@ package final class RequestMeter: Sendable {
   var durations: Histogram { state.withLock { $0.durations } }
   var listeners: Int { state.withLock { $0.listeners } }
 
-  func note(_ time: Duration) {
+  package func note(_ time: Duration) {
     state.withLock { state in
       state.times.add(time / .seconds(1))
       state.durations.observe(time)

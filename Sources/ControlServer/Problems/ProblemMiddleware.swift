@@ -1,6 +1,6 @@
 package import ControlAPI
 import Hummingbird
-import Logging
+package import Logging
 import NIOCore
 import NIOHTTP1
 
@@ -43,7 +43,7 @@ struct ProblemMiddleware: RouterMiddleware {
 
 extension Logger {
   /// Logs what isn't the client's fault.
-  func report(_ problem: Problem, of error: any Error, path: String) {
+  package func report(_ problem: Problem, of error: any Error, path: String) {
     // What was cancelled has no client any more, or the daemon stops.
     guard problem.status >= 500, !(error is CancellationError) else { return }
     self.error("request failed", metadata: ["path": "\(path)", "error": "\(error)", "code": "\(problem.code)"])

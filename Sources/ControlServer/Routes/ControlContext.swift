@@ -1,16 +1,16 @@
 import Glibc
-import Hummingbird
-import NIOCore
+package import Hummingbird
+package import NIOCore
 
 /// What a route knows of its request beside the request: the connection it came on.
-struct ControlContext: RequestContext {
-  var coreContext: CoreRequestContextStorage
+package struct ControlContext: RequestContext {
+  package var coreContext: CoreRequestContextStorage
   let channel: any Channel
   var connections: ConnectionBook?
   /// The connection's thread, where the request is answered there.
   var executor: LoopExecutor?
 
-  init(source: Source) {
+  package init(source: Source) {
     coreContext = CoreRequestContextStorage(source: source)
     channel = source.channel
   }

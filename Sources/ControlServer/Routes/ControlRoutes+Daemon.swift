@@ -31,6 +31,14 @@ extension ControlRoutes {
     return try .json(await backend.reload(by: context.peer()))
   }
 
+  func webLink(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    try await request.refuseBody()
+    var response = try Response.json(await backend.webLink(for: context.peer()), status: .created)
+    response.headers[.cacheControl] = "no-store"
+    return response
+  }
+
   /// This interface's description, as it is in the sources.
   func description(_ request: Request) throws -> Response {
     try request.refuseQuery()

@@ -29,6 +29,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.get, .configuration) { request, _ in try await configurationSettings(request) },
       ControlRoute(.get, .checkConfiguration) { request, _ in try await checkConfiguration(request) },
       ControlRoute(.post, .reload) { request, context in try await reload(request, context) },
+      ControlRoute(.post, .webSession) { request, context in try await webLink(request, context) },
       ControlRoute(.get, .description) { request, _ in try description(request) },
     ]
   }

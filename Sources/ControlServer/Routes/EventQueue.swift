@@ -5,7 +5,7 @@ import Synchronization
 /// An event that replaces an older one of the same key keeps its place: so a slow client gets fewer events, not older ones.
 /// Not an `AsyncChannel` or a buffered sequence of swift-async-algorithms: those either block the producer or drop events
 /// silently, and hand over one event at a time.
-final class EventQueue<Event: Sendable>: Sendable {
+package final class EventQueue<Event: Sendable>: Sendable {
   private struct State {
     var waiting: [Event] = []
     /// The places in `waiting` of events with a key.
@@ -28,19 +28,19 @@ final class EventQueue<Event: Sendable>: Sendable {
   private let ring: AsyncStream<Void>.Continuation
 
   /// An empty queue with room for events of this total size.
-  init(capacity: Int) {
+  package init(capacity: Int) {
     self.capacity = capacity
     (bell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   /// Whether more events came than the queue has room for.
-  var isOverfull: Bool { state.withLock { $0.isOverfull } }
+  package var isOverfull: Bool { state.withLock { $0.isOverfull } }
 
   /// Adds an event. An event larger than the whole queue is accepted if nothing else waits.
   /// - Parameter key: if an event with this key waits, the new one replaces it.
   /// - Returns: whether the client keeps up.
   @discardableResult
-  func put(_ event: Event, size: Int = 1, replacing key: Int64? = nil) -> Bool {
+  package func put(_ event: Event, size: Int = 1, replacing key: Int64? = nil) -> Bool {
     let isFull = state.withLock { state in
       guard !state.isFinished else { return state.isOverfull }
       if let key, let place = state.places[key] {
@@ -63,13 +63,13 @@ final class EventQueue<Event: Sendable>: Sendable {
   }
 
   /// Ends the queue. The reader still gets the waiting events.
-  func finish() {
+  package func finish() {
     state.withLock { $0.isFinished = true }
     ring.finish()
   }
 
   /// Ends the queue and discards the waiting events.
-  func close() {
+  package func close() {
     state.withLock { state in
       state.isFinished = true
       state.removeAll()
@@ -78,7 +78,7 @@ final class EventQueue<Event: Sendable>: Sendable {
   }
 
   /// Waits for events and returns all that wait. Nil at the end, or when the task is cancelled. For one reader.
-  func take() async -> [Event]? {
+  package func take() async -> [Event]? {
     while true {
       let (events, isFinished) = state.withLock { state in
         defer { state.removeAll() }

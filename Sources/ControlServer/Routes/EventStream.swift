@@ -1,6 +1,6 @@
-import ControlAPI
-import Hummingbird
-import NIOCore
+package import ControlAPI
+package import Hummingbird
+package import NIOCore
 import ServiceLifecycle
 import Synchronization
 
@@ -8,17 +8,24 @@ import Synchronization
 ///
 /// It ends when its writer returns, when the client goes away, and at once when the daemon shuts down. A client that
 /// doesn't read can't keep anything but its connection, and that for a while only, whatever is still unsent.
-struct EventStream: Sendable {
+package struct EventStream: Sendable {
   let meter: RequestMeter
   /// How long a client that lags may keep its connection.
   let grace: TimeAmount
+
+  /// - Parameters:
+  ///   - meter: counts the client as one that listens.
+  package init(meter: RequestMeter, grace: TimeAmount) {
+    self.meter = meter
+    self.grace = grace
+  }
 
   /// - Parameters:
   ///   - collect: puts events where `write` takes them from, and runs beside it until it returns or is cancelled. What it
   ///     returns is whether the client still kept up.
   ///   - write: sends them; the stream ends when it returns.
   ///   - stop: makes `write` return. Called when the daemon stops; from any thread.
-  func response(
+  package func response(
     to request: Request, _ context: ControlContext, collect: @escaping @Sendable () async -> Bool,
     write: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void,
     stop: @escaping @Sendable () -> Void
@@ -51,7 +58,7 @@ struct EventStream: Sendable {
 }
 
 extension ResponseBodyWriter {
-  mutating func send(_ event: ServerSentEvent) async throws {
+  package mutating func send(_ event: ServerSentEvent) async throws {
     try await write(ByteBuffer(string: event.encoded))
   }
 }
@@ -65,12 +72,12 @@ extension ControlContext {
 
 /// A value that is handed to the first who takes it, and kept no longer: a stream ends for its source when its reader
 /// releases it, whatever still holds the reader.
-final class Handed<Value: Sendable>: Sendable {
+package final class Handed<Value: Sendable>: Sendable {
   private let value: Mutex<Value?>
 
-  init(_ value: Value) { self.value = Mutex(value) }
+  package init(_ value: Value) { self.value = Mutex(value) }
 
-  func take() -> Value? {
+  package func take() -> Value? {
     value.withLock { value in
       defer { value = nil }
       return value

@@ -1,6 +1,6 @@
-import ControlAPI
+package import ControlAPI
 import Foundation
-import Hummingbird
+package import Hummingbird
 import ServiceLifecycle
 
 extension Request {
@@ -18,6 +18,12 @@ extension Request {
     // The decoder doesn't say where it stops reading, and takes commas that lead to nothing.
     if let mistake = JSONSyntaxError.first(in: [UInt8](data)) { throw BodyError.notJSON(mistake) }
     return try WireFormat.decode(type, from: data)
+  }
+
+  /// The body as an HTML form, in the form of a query.
+  /// - Throws: `QueryError`, or what says that it is too large or that the daemon stops.
+  package func form() async throws -> QueryString {
+    try QueryString(parsing: String(decoding: try await collected().readableBytesView, as: UTF8.self))
   }
 
   /// - Throws: ``BodyError/unexpected`` where there is a body that says something.

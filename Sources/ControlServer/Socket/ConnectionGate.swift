@@ -179,7 +179,7 @@ struct RefusalAnswer: Sendable {
   }
 
   static func user(_ holder: ConnectionHolder, _ limits: ConnectionLimits) -> RefusalAnswer {
-    let who = if case .network = holder { "Clients of the metrics port have" } else { "Your user has" }
+    let who = if case .network = holder { "Clients over TCP have" } else { "Your user has" }
     return RefusalAnswer(.tooManyConnections("\(who) \(limits.ofOne) connections", isOwn: true))
   }
 

@@ -65,7 +65,7 @@ extension ConnectionHolder: CustomStringConvertible {
   var description: String {
     switch self {
     case .user(let id): "user \(id)"
-    case .network: "clients of the metrics port"
+    case .network: "clients over TCP"
     }
   }
 }

@@ -32,6 +32,7 @@ extension DaemonConfiguration {
     changes.atStart = keys([
       (.spool, spool == new.spool), (.state, state == new.state), (.exports, exports == new.exports || exportsFollow),
       (.socket, socket == new.socket), (.metrics, metrics == new.metrics),
+      (.web, web == new.web),
     ])
     changes.atStart += Self.names(stores.map { ($0.name, $0) }, new.stores.map { ($0.name, $0) }).all.map {
       "stores.\($0)"
@@ -47,6 +48,7 @@ extension DaemonConfiguration {
     inForce.exports = started.exports
     inForce.socket = started.socket
     inForce.metrics = started.metrics
+    inForce.web = started.web
     inForce.stores = started.stores
     return inForce
   }

@@ -5,7 +5,7 @@ import Logging
 extension DaemonConfiguration {
   enum Key: String, CaseIterable {
     case stores, lanes, recipes, keep, spool, state, socket, operators, exports
-    case intake, schedules, retry, metrics, queries
+    case intake, schedules, retry, metrics, web, queries
     case allowedFolders = "allowed_folders"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
@@ -36,6 +36,7 @@ extension DaemonConfiguration {
     socket = section[.socket]?.socketPath(in: folder) ?? socket
     paths.add(socket, key: "socket", section[.socket])
     metrics = section[.metrics].flatMap(MetricsConfiguration.init) ?? metrics
+    web = section[.web].flatMap(WebConfiguration.init) ?? web
     allowedFolders = section[.allowedFolders]?.folders(in: folder) ?? allowedFolders
     operators = section[.operators]?.users() ?? operators
     logLevel = section[.logLevel]?.word(of: Logger.Level.self) ?? logLevel

@@ -18,6 +18,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
   package var socket = "/run/lade/control.sock"
   /// Metrics on TCP, beside the control socket.
   package var metrics = MetricsConfiguration()
+  /// Pages for browsers.
+  package var web = WebConfiguration()
   /// Folders, besides the spool, in which the source of a ticket may be.
   package var allowedFolders: [String] = []
   /// Users who may do what only root and the daemon's user may otherwise.

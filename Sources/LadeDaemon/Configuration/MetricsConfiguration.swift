@@ -19,19 +19,20 @@ extension MetricsConfiguration {
   init?(_ value: YAMLValue) {
     guard let section = YAMLSection<Key>(value) else { return nil }
     self.init()
-    address = section[.address]?.loopbackAddress()
+    address = section[.address]?.loopbackAddress(example: 9464)
     token = section[.token]?.secret().map { AccessToken($0) }
   }
 }
 
 extension YAMLValue {
-  fileprivate func loopbackAddress() -> LoopbackAddress? {
+  /// - Parameter example: a port that the message about a mistake names.
+  func loopbackAddress(example port: Int) -> LoopbackAddress? {
     guard let text = text() else { return nil }
     do throws(LoopbackAddress.Mistake) {
       return try LoopbackAddress(text)
     } catch {
       switch error {
-      case .form: wrong("write it as host:port, such as 127.0.0.1:9464 or “[::1]:9464” in quotes")
+      case .form: wrong("write it as host:port, such as 127.0.0.1:\(port) or “[::1]:\(port)” in quotes")
       case .notLoopback:
         wrong(
           "other machines could connect, and nothing there is encrypted: use 127.0.0.1, “[::1]” or localhost, and have a "

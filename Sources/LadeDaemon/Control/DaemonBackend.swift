@@ -24,6 +24,8 @@ struct DaemonBackend: ControlBackend {
   let standing: StandingQueries
   let lateHandOvers: LateHandOvers
   let readiness: Readiness
+  /// Browsers that have signed in.
+  let sessions: WebSessions
   let startedAt: Date
 
   var configuration: DaemonConfiguration { current.now.configuration }
@@ -64,6 +66,12 @@ struct DaemonBackend: ControlBackend {
     shown.retryOf = job.origin?.retriedJob
     shown.rejectsFile = job.progress.rejectsFile.map { configuration.rejects + "/" + $0 }
     return shown
+  }
+
+  func webLink(for peer: Peer) async throws -> WebLink {
+    // A look-up may wait for a name service.
+    let name = try await DispatchQueue(label: "control.users").result { SystemUser.name(of: peer.uid) }
+    return try sessions.link(for: peer, user: name ?? peer.who)
   }
 
   func schedules() async throws -> [Schedule] { try await queue.schedules() }

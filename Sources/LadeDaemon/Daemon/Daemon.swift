@@ -6,6 +6,7 @@ public import Jobs
 import Logging
 import ServiceLifecycle
 import Systemd
+import WebPages
 
 /// A daemon of one configuration.
 ///
@@ -113,7 +114,8 @@ public struct Daemon: Sendable {
     defer { starting.end() }
     let parts = try await DaemonParts(loaded, operations, level, log, limits, startedAt: startedAt, logger: logger)
     // After the locks: of two daemons on the same directories the second reports those, not the port.
-    let metricsListeners = try listeners(passed)
+    let metricsListeners = try listeners(passed.metrics, configuration.metrics.address, for: .metrics)
+    let webListeners = try listeners(passed.web, configuration.web.address, for: .web)
     try await parts.start()
     let control = ControlServer(
       backend: parts.backend, meter: parts.requests, address: SocketAddress(path: configuration.socket),
@@ -125,7 +127,10 @@ public struct Daemon: Sendable {
     let metrics = LoopbackServer(
       backend: parts.backend, meter: parts.requests, listeners: metricsListeners, token: configuration.metrics.token,
       logger: logger)
-    let services = ServiceGroup(services: parts.services(control, metrics), logger: logger)
+    let web = WebServer(
+      backend: parts.backend, sessions: parts.backend.sessions, meter: parts.requests, listeners: webListeners,
+      settings: configuration.web.settings, logger: logger)
+    let services = ServiceGroup(services: parts.services(control, metrics, web), logger: logger)
     let listening = await listen(to: services, parts)
     defer { listening.cancel() }
     logger.notice(
@@ -169,12 +174,14 @@ public struct Daemon: Sendable {
     }
   }
 
-  /// Where metrics are asked for on TCP: on what was passed, else as the configuration says.
-  private func listeners(_ passed: PassedSockets) throws -> [LoopbackListener] {
-    if !passed.metrics.isEmpty { return passed.metrics.map { LoopbackListener(passed: $0.descriptor) } }
+  /// Where clients connect on TCP: to what was passed, else as the configuration says.
+  private func listeners(
+    _ passed: [ActivatedSocket], _ address: LoopbackAddress?, for purpose: LoopbackPurpose
+  ) throws -> [LoopbackListener] {
+    if !passed.isEmpty { return passed.map { LoopbackListener(passed: $0.descriptor) } }
     do throws(LoopbackError) {
-      return try configuration.metrics.address.map { address throws(LoopbackError) in
-        [try LoopbackListener(at: address)]
+      return try address.map { address throws(LoopbackError) in
+        [try LoopbackListener(at: address, for: purpose)]
       } ?? []
     } catch {
       throw DaemonError(error)

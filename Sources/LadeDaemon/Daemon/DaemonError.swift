@@ -27,6 +27,8 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
   case socket(path: String, reason: String, cause: Cause)
   /// The port for metrics.
   case metrics(reason: String, cause: Cause)
+  /// The port for pages.
+  case web(reason: String, cause: Cause)
   /// The process may have too few descriptors, or too little address space.
   case limits(String)
   /// Another daemon works on the same state directory or spool; its process, if that is known.
@@ -42,6 +44,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
     case .directory(let path, let reason, _): return "\(path) can't be used: \(reason)"
     case .socket(_, let reason, _): return "the control socket can't be made: \(reason)"
     case .metrics(let reason, _): return "metrics can't be served: \(reason)"
+    case .web(let reason, _): return "pages can't be served: \(reason)"
     case .limits(let problems): return problems
     case .alreadyRunning(let directory, let pid):
       let process = pid.isEmpty ? "" : " (process \(pid))"
@@ -56,7 +59,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
     case .limits: return 71
     case .alreadyRunning: return 75
     case .store(_, _, let cause), .queue(_, _, let cause), .spool(_, _, let cause), .directory(_, _, let cause),
-      .socket(_, _, let cause), .metrics(_, let cause):
+      .socket(_, _, let cause), .metrics(_, let cause), .web(_, let cause):
       switch cause {
       case .unreadable: return 65
       case .unusable: return 73
@@ -92,12 +95,15 @@ extension DaemonError {
   }
 
   init(_ error: LoopbackError) {
-    let cause: Cause =
+    let (cause, purpose): (Cause, LoopbackPurpose) =
       switch error {
-      case .inUse: .inUse
-      case .noInternet: .notPermitted
-      case .failed(_, _, let code): .init(errno: code)
+      case .inUse(_, let purpose): (.inUse, purpose)
+      case .noInternet(_, let purpose): (.notPermitted, purpose)
+      case .failed(_, _, let purpose, let code): (.init(errno: code), purpose)
       }
-    self = .metrics(reason: "\(error)", cause: cause)
+    switch purpose {
+    case .metrics: self = .metrics(reason: "\(error)", cause: cause)
+    case .web: self = .web(reason: "\(error)", cause: cause)
+    }
   }
 }

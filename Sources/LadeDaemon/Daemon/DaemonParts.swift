@@ -78,7 +78,7 @@ final class DaemonParts: Sendable {
         sizes: Self.sizes(of: open.stores, queue: configuration.queueStore),
         sources: MetricSources(logger: logger)), standing: events.standing,
       lateHandOvers: LateHandOvers(queue: queue, logger: logger), readiness: Readiness(of: intake),
-      startedAt: startedAt)
+      sessions: WebSessions(), startedAt: startedAt)
     (self.open, self.queue, self.events, self.bridge, self.intake, self.logger) = (
       open, queue, events, bridge, intake, logger
     )

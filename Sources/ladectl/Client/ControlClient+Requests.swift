@@ -149,6 +149,8 @@ extension ControlClient {
 
   func run(schedule: String) async throws -> Job { try await send(.POST, .runSchedule(schedule)) }
 
+  func webLink() async throws -> WebLink { try await send(.POST, .webSession) }
+
   func reload() async throws -> Reload { try await send(.POST, .reload) }
 
   func recipes() async throws -> RecipeList { try await send(.GET, .recipes) }

@@ -1,4 +1,5 @@
 import ControlAPI
+import ControlTestSupport
 import Foundation
 import Glibc
 import Logging
@@ -79,7 +80,7 @@ struct LoopbackServerTests {
       #expect(answer.status == 429 && answer.headers["content-type"] == Problem.contentType)
       let problem = try WireFormat.decode(Problem.self, from: answer.body)
       #expect(problem.code == "too_many_connections")
-      #expect(problem.detail == "Clients of the metrics port have 0 connections, as many as one user can have.")
+      #expect(problem.detail == "Clients over TCP have 0 connections, as many as one user can have.")
     }
   }
 
@@ -161,7 +162,7 @@ struct LoopbackServerTests {
     let first = try LoopbackListener(at: LoopbackAddress("127.0.0.1:0"))
     defer { close(first.descriptor) }
     #expect(first.isLoopback)
-    let error = #expect(throws: LoopbackError.inUse(address: first.address)) {
+    let error = #expect(throws: LoopbackError.inUse(address: first.address, .metrics)) {
       try LoopbackListener(at: LoopbackAddress(first.address))
     }
     #expect(error?.description.contains("give metrics.address another port") == true)

@@ -1,4 +1,5 @@
 import ControlAPI
+import ControlTestSupport
 import Foundation
 import TestSupport
 import Testing
@@ -132,7 +133,7 @@ struct OpenAPITests {
       "ConfigurationSetting": names(ConfigurationSettings.Setting.CodingKeys.self),
       "BatchList": names(BatchList.CodingKeys.self), "BackupList": names(BackupList.CodingKeys.self),
       "Backup": names(Backup.CodingKeys.self),
-      "Reload": names(Reload.CodingKeys.self), "Health": names(Health.CodingKeys.self),
+      "Reload": names(Reload.CodingKeys.self), "Health": names(Health.CodingKeys.self), "WebLink": names(WebLink.CodingKeys.self),
       "HealthCheck": names(Health.Check.CodingKeys.self),
       "ConfigurationMistake": names(ConfigurationCheck.Mistake.CodingKeys.self),
       "JobList": names(JobList.CodingKeys.self), "Job": names(Job.CodingKeys.self),
@@ -255,7 +256,7 @@ struct OpenAPITests {
       let requests: [(String, String, String, Data?)] = [
         ("get", "/v1/status", "/v1/status", nil), ("get", "/v1/stats", "/v1/stats", nil),
         ("get", "/v1/log", "/v1/log?limit=5", nil), ("get", "/v1/config/check", "/v1/config/check", nil),
-        ("post", "/v1/reload", "/v1/reload", nil),
+        ("post", "/v1/reload", "/v1/reload", nil), ("post", "/v1/web/session", "/v1/web/session", nil),
         ("get", "/v1/jobs", "/v1/jobs?state=running&limit=1", nil), ("get", "/v1/jobs/{id}", "/v1/jobs/3", nil),
         ("post", "/v1/jobs", "/v1/jobs", submission),
         (

@@ -1,5 +1,6 @@
 import ControlAPI
 import ControlServer
+import ControlTestSupport
 import Foundation
 import Glibc
 import NIOHTTP1

@@ -1,4 +1,5 @@
 import ControlAPI
+import ControlTestSupport
 import Foundation
 import Glibc
 import Testing

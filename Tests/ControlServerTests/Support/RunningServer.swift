@@ -1,4 +1,5 @@
 import ControlServer
+import ControlTestSupport
 import Logging
 import ServiceLifecycle
 

@@ -59,11 +59,11 @@ struct ExitStatusTests {
       #expect(status(SystemFailure(code: code)) == expected, "\(code)")
       let socket = ControlSocketError.failed(operation: "bind", path: "/s", errno: code)
       #expect(DaemonError(socket).exitStatus == expected, "\(code)")
-      let port = LoopbackError.failed(operation: "listen", address: "127.0.0.1:1", errno: code)
+      let port = LoopbackError.failed(operation: "listen", address: "127.0.0.1:1", .metrics, errno: code)
       #expect(DaemonError(port).exitStatus == expected, "\(code)")
     }
-    #expect(DaemonError(LoopbackError.inUse(address: "127.0.0.1:1")).exitStatus == 75)
-    #expect(DaemonError(LoopbackError.noInternet(address: "127.0.0.1:1")).exitStatus == 77)
+    #expect(DaemonError(LoopbackError.inUse(address: "127.0.0.1:1", .metrics)).exitStatus == 75)
+    #expect(DaemonError(LoopbackError.noInternet(address: "127.0.0.1:1", .metrics)).exitStatus == 77)
     #expect(DaemonError(ControlSocketError.notASocket(path: "/s")).exitStatus == 73)
     #expect(DaemonError.limits("").exitStatus == 71)
   }

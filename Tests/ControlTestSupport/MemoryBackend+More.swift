@@ -1,10 +1,11 @@
-import ControlAPI
-import ControlServer
-import Foundation
+package import ControlAPI
+package import ControlServer
+package import Foundation
+package import LadeTypes
 
 /// What the test's daemon does beside listing, showing and telling.
 extension MemoryBackend {
-  func stats() async throws -> Stats {
+  package func stats() async throws -> Stats {
     Stats(
       version: LadeVersion.current, startedAt: Date(timeIntervalSince1970: 1_772_000_000), uptime: 12.5,
       counts: ["running": 1], lanes: ["import": ["running": 1]],
@@ -17,13 +18,13 @@ extension MemoryBackend {
       ])
   }
 
-  func metrics() async throws -> [MetricFamily] {
+  package func metrics() async throws -> [MetricFamily] {
     var jobs = MetricFamily(.gauge, "lade_jobs", "Jobs.")
     jobs.add(1, ["lane": "import", "state": "running"])
     return [jobs]
   }
 
-  func health() async -> Health {
+  package func health() async -> Health {
     Health(
       version: LadeVersion.current,
       checks: [
@@ -31,17 +32,17 @@ extension MemoryBackend {
       ])
   }
 
-  func readiness() async -> Health {
+  package func readiness() async -> Health {
     Health(version: LadeVersion.current, checks: ["laded": .init(.pass), "the spool": .init(.warn, "found late")])
   }
 
-  func checkConfiguration() async throws -> ConfigurationCheck {
+  package func checkConfiguration() async throws -> ConfigurationCheck {
     ConfigurationCheck(
       path: "/etc/lade/lade.yaml", isGood: false, differs: true,
       mistakes: [.init(line: 3, column: 1, key: "lnaes", message: "there is no key `lnaes`"), .init(message: "so")])
   }
 
-  func reload(by peer: Peer) async throws -> Reload {
+  package func reload(by peer: Peer) async throws -> Reload {
     if try await lanes().contains(where: \.isPaused) {
       throw ControlError.badConfiguration(["/etc/lade/lade.yaml:3:1: there is no key `lnaes`", "LADE_KEP: so"])
     }
@@ -49,7 +50,7 @@ extension MemoryBackend {
       changed: ["recipes.people", "keep"], removed: ["recipes.old"], needsRestart: ["socket"], needsMigration: ["main"])
   }
 
-  func configurationSettings() async throws -> ConfigurationSettings {
+  package func configurationSettings() async throws -> ConfigurationSettings {
     ConfigurationSettings(
       layers: ["/etc/lade/lade.yaml", "LADE_LOG_LEVEL"],
       settings: [
@@ -59,12 +60,12 @@ extension MemoryBackend {
       ], differs: true)
   }
 
-  func batches(_ query: BatchQuery) async throws -> BatchList {
+  package func batches(_ query: BatchQuery) async throws -> BatchList {
     let all = [try await batch(1)]
     return BatchList(batches: all.filter { $0.id < query.before ?? .max }, next: query.limit == 1 ? 1 : nil)
   }
 
-  func backups(of store: String) async throws -> BackupList {
+  package func backups(of store: String) async throws -> BackupList {
     guard store == "main" else { throw ControlError.noSuchStore(store, known: ["main"]) }
     return BackupList(
       folder: "/var/lib/lade/backups/main",
@@ -75,44 +76,44 @@ extension MemoryBackend {
       ])
   }
 
-  func run(schedule: String, by peer: Peer) async throws -> Job {
+  package func run(schedule: String, by peer: Peer) async throws -> Job {
     guard schedule == "nightly" else { throw ControlError.noSuchSchedule(schedule, known: ["nightly", "off"]) }
     return try await submit(JobSubmission(kind: "check"), by: peer)
   }
 
-  func retry(_ id: Int64, by peer: Peer) async throws -> Job {
+  package func retry(_ id: Int64, by peer: Peer) async throws -> Job {
     try await changed(id, by: peer) { $0.state = .available }
   }
 
-  func hold(_ id: Int64, by peer: Peer) async throws -> Job {
+  package func hold(_ id: Int64, by peer: Peer) async throws -> Job {
     try await changed(id, by: peer) {
       $0.state = .scheduled
       $0.isHeld = true
     }
   }
 
-  func release(_ id: Int64, by peer: Peer) async throws -> Job {
+  package func release(_ id: Int64, by peer: Peer) async throws -> Job {
     try await changed(id, by: peer) {
       $0.state = .available
       $0.isHeld = false
     }
   }
 
-  func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> Job {
+  package func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> Job {
     try await changed(id, by: peer) { $0.priority = priority }
   }
 
-  func remove(_ id: Int64, by peer: Peer) async throws -> Job {
+  package func remove(_ id: Int64, by peer: Peer) async throws -> Job {
     guard try await job(id).state.isEnded else { throw ControlError.conflict(reason: "Job \(id) hasn't ended.") }
     return try await changed(id, by: peer, isRemoved: true) { _ in }
   }
 
-  func change(_ change: JobChange, by peer: Peer) async throws -> JobChangeResult {
+  package func change(_ change: JobChange, by peer: Peer) async throws -> JobChangeResult {
     note(change, by: peer)
     return JobChangeResult(changed: 2, refused: 1, refusals: [.init(job: 3, reason: "it has ended")])
   }
 
-  func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt] {
+  package func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt] {
     noteRequestForMany()
     var receipts: [JobReceipt] = []
     for submission in submissions {
@@ -125,7 +126,7 @@ extension MemoryBackend {
     return receipts
   }
 
-  func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch {
+  package func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch {
     var jobs: [Int64] = []
     for member in batch.jobs { jobs.append(try await submit(member.job, by: peer).id) }
     return Batch(
@@ -133,28 +134,28 @@ extension MemoryBackend {
       total: jobs.count, pending: jobs.count, failed: 0, condition: batch.condition, jobs: jobs)
   }
 
-  func batch(_ id: Int64) async throws -> Batch {
+  package func batch(_ id: Int64) async throws -> Batch {
     guard id == 1 else { throw ControlError.noSuchBatch(id) }
     return Batch(
       id: 1, name: "night", submittedBy: "user 0", submittedAt: Date(timeIntervalSince1970: 1_772_000_000),
       endedAt: Date(timeIntervalSince1970: 1_772_000_009), total: 2, pending: 0, failed: 1, callback: 9, jobs: [1, 2])
   }
 
-  func lanes() async throws -> [Lane] { ["import", "maintenance"].map(lane) }
+  package func lanes() async throws -> [Lane] { ["import", "maintenance"].map(lane) }
 
-  func schedules() async throws -> [Schedule] { Schedule.examples }
+  package func schedules() async throws -> [Schedule] { Schedule.examples }
 
-  func pause(lane: String, by peer: Peer) async throws -> Lane { try set(lane) { $0.isPaused = true } }
+  package func pause(lane: String, by peer: Peer) async throws -> Lane { try set(lane) { $0.isPaused = true } }
 
-  func resume(lane: String, by peer: Peer) async throws -> Lane { try set(lane) { $0.isPaused = false } }
+  package func resume(lane: String, by peer: Peer) async throws -> Lane { try set(lane) { $0.isPaused = false } }
 
-  func setConcurrency(of lane: String, to number: Int?, by peer: Peer) async throws -> Lane {
+  package func setConcurrency(of lane: String, to number: Int?, by peer: Peer) async throws -> Lane {
     try set(lane) { $0.concurrency = number }
   }
 
-  func recipes() -> [Recipe] { [Recipe(name: "people", store: "main", entity: "Stop", lane: "import")] }
+  package func recipes() -> [Recipe] { [Recipe(name: "people", store: "main", entity: "Stop", lane: "import")] }
 
-  func replay(_ request: ReplayRequest, of recipe: String, by peer: Peer) async throws -> ReplayResult {
+  package func replay(_ request: ReplayRequest, of recipe: String, by peer: Peer) async throws -> ReplayResult {
     note(request)
     let file = ReplayFile(
       job: 3, source: "a.csv", submittedAt: Date(timeIntervalSince1970: 1_700_000_000),
@@ -164,7 +165,7 @@ extension MemoryBackend {
       missing: [ReplayFile(job: 4, source: "b.csv", submittedAt: Date(timeIntervalSince1970: 1_700_000_100))])
   }
 
-  func diff(_ diff: ModelDiffRequest, by peer: Peer) async throws -> ModelDiff {
+  package func diff(_ diff: ModelDiffRequest, by peer: Peer) async throws -> ModelDiff {
     let fits = diff.source.hasSuffix("fits.csv")
     let changes: [ModelDiff.Change] = [
       .init(
@@ -179,7 +180,7 @@ extension MemoryBackend {
     return ModelDiff(store: "main", entity: "Stop", records: 9, isWhole: true, changes: fits ? [] : changes)
   }
 
-  func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
+  package func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
     note(test)
     let progress =
       test.source?.hasSuffix("rejected.csv") == true
@@ -194,9 +195,9 @@ extension MemoryBackend {
         ]))
   }
 
-  func stores(_ query: StoreCountQuery) async throws -> [Store] { [try await store("main", query)] }
+  package func stores(_ query: StoreCountQuery) async throws -> [Store] { [try await store("main", query)] }
 
-  func store(_ name: String, _ query: StoreCountQuery) async throws -> Store {
+  package func store(_ name: String, _ query: StoreCountQuery) async throws -> Store {
     guard name == "main" else { throw ControlError.noSuchStore(name, known: ["main"]) }
     return Store(
       name: "main", path: "/var/lib/lade/main.sqlite", model: "/etc/lade/Main.xcdatamodeld", size: 4096, walSize: 0,
@@ -206,7 +207,7 @@ extension MemoryBackend {
 
 extension Schedule {
   /// One with everything, and one with as little as there can be.
-  static var examples: [Schedule] {
+  package static var examples: [Schedule] {
     [
       Schedule(
         name: "nightly", kind: "check", calendar: ["Mon..Fri *-*-* 02:30:00"], timeZones: ["Europe/Berlin"],

@@ -1,12 +1,13 @@
-import ControlAPI
-import ControlServer
-import Foundation
+package import ControlAPI
+package import ControlServer
+package import Foundation
+package import LadeTypes
 import Synchronization
 
 /// A backend whose jobs are in memory and change when the test says so.
-final class MemoryBackend: ControlBackend {
-  struct DiskFull: Error, CustomStringConvertible {
-    var description: String { "the disk of the queue store is full" }
+package final class MemoryBackend: ControlBackend {
+  package struct DiskFull: Error, CustomStringConvertible {
+    package var description: String { "the disk of the queue store is full" }
   }
 
   fileprivate struct State {
@@ -36,11 +37,15 @@ final class MemoryBackend: ControlBackend {
   private let left: AsyncStream<Void>.Continuation
   private let joined: AsyncStream<Void>.Continuation
   /// A value for each event stream that somebody left.
-  let departures: AsyncStream<Void>
+  package let departures: AsyncStream<Void>
   /// A value for each event stream that was opened.
-  let arrivals: AsyncStream<Void>
+  package let arrivals: AsyncStream<Void>
 
-  init(jobs: [Job] = []) {
+  /// Links to the pages.
+  package let sessions = WebSessions()
+
+  package init(jobs: [Job] = []) {
+    sessions.serve(at: "http://127.0.0.1:9465")
     (departures, left) = AsyncStream.makeStream()
     (arrivals, joined) = AsyncStream.makeStream()
     state.withLock { state in
@@ -48,40 +53,40 @@ final class MemoryBackend: ControlBackend {
     }
   }
 
-  var peers: [Peer] { state.withLock { $0.peers } }
-  var submissions: [JobSubmission] { state.withLock { $0.submissions } }
-  var objectQueries: [ObjectQuery] { state.withLock { $0.objectQueries } }
-  var jobQueries: [JobQuery] { state.withLock { $0.jobQueries } }
-  var changes: [JobChange] { state.withLock { $0.changes } }
-  var replays: [ReplayRequest] { state.withLock { $0.replays } }
-  var tests: [RecipeTest] { state.withLock { $0.tests } }
-  var watchQueries: [WatchQuery] { state.withLock { $0.watchQueries } }
-  var requestsForMany: Int { state.withLock { $0.requestsForMany } }
+  package var peers: [Peer] { state.withLock { $0.peers } }
+  package var submissions: [JobSubmission] { state.withLock { $0.submissions } }
+  package var objectQueries: [ObjectQuery] { state.withLock { $0.objectQueries } }
+  package var jobQueries: [JobQuery] { state.withLock { $0.jobQueries } }
+  package var changes: [JobChange] { state.withLock { $0.changes } }
+  package var replays: [ReplayRequest] { state.withLock { $0.replays } }
+  package var tests: [RecipeTest] { state.withLock { $0.tests } }
+  package var watchQueries: [WatchQuery] { state.withLock { $0.watchQueries } }
+  package var requestsForMany: Int { state.withLock { $0.requestsForMany } }
   /// Submissions that didn't take their way through the routes.
-  var submittedAtOnce: Int { state.withLock { $0.submittedAtOnce } }
+  package var submittedAtOnce: Int { state.withLock { $0.submittedAtOnce } }
   /// Who listens to the log.
-  var logListeners: Int { state.withLock { $0.logListeners.count } }
+  package var logListeners: Int { state.withLock { $0.logListeners.count } }
 
   /// Refuses jobs of a file from now on.
-  func refusesSource(_ source: String) { state.withLock { _ = $0.refusedSources.insert(source) } }
+  package func refusesSource(_ source: String) { state.withLock { _ = $0.refusedSources.insert(source) } }
 
   /// Whether its main queue is said not to answer.
-  var hangs: Bool {
+  package var hangs: Bool {
     get { state.withLock { $0.hangs } }
     set { state.withLock { $0.hangs = newValue } }
   }
 
-  func noteRequestForMany() { state.withLock { $0.requestsForMany += 1 } }
+  package func noteRequestForMany() { state.withLock { $0.requestsForMany += 1 } }
 
   /// Puts a job, new or changed, and tells everybody.
-  func set(_ job: Job) {
+  package func set(_ job: Job) {
     state.withLock { state in
       state.jobs[job.id] = job
       for listener in state.listeners.values { listener.yield(job) }
     }
   }
 
-  func status() async throws -> Status {
+  package func status() async throws -> Status {
     Status(
       version: LadeVersion.current, pid: 4711, startedAt: Date(timeIntervalSince1970: 1_772_000_000.25),
       lanes: [LaneStatus(name: "import", concurrency: 2, running: 1)], counts: [.running: 1],
@@ -93,7 +98,7 @@ final class MemoryBackend: ControlBackend {
       spool: "/var/spool/lade")
   }
 
-  func jobs(_ query: JobQuery) async throws -> JobList {
+  package func jobs(_ query: JobQuery) async throws -> JobList {
     state.withLock { state in
       state.jobQueries.append(query)
       let all = state.jobs.values.sorted { query.order == .newest ? $0.id > $1.id : $0.id < $1.id }.filter { job in
@@ -105,12 +110,12 @@ final class MemoryBackend: ControlBackend {
     }
   }
 
-  func job(_ id: Int64) async throws -> Job {
+  package func job(_ id: Int64) async throws -> Job {
     guard let job = state.withLock({ $0.jobs[id] }) else { throw ControlError.noSuchJob(id) }
     return job
   }
 
-  func rejects(_ id: Int64) async throws -> RejectReport {
+  package func rejects(_ id: Int64) async throws -> RejectReport {
     let job = try await job(id)
     guard let file = job.rejectsFile else { return RejectReport(job: id) }
     let examples = [RejectReport.Example(number: 1, line: 7, message: "“x” isn't a number", record: "1,x")]
@@ -122,7 +127,7 @@ final class MemoryBackend: ControlBackend {
       ])
   }
 
-  func reject(_ number: Int64, of id: Int64) async throws -> Reject {
+  package func reject(_ number: Int64, of id: Int64) async throws -> Reject {
     _ = try await job(id)
     guard number == 1 else { throw ControlError.noSuchReject(number, of: id) }
     return Reject(
@@ -130,19 +135,19 @@ final class MemoryBackend: ControlBackend {
       recordBytes: 3, cell: .init(offset: 2, length: 1))
   }
 
-  func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage {
+  package func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage {
     RejectPage(rejects: query.after == 0 ? [try await reject(1, of: id)] : [], columns: ["id", "age"])
   }
 
-  func checkRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> RejectCheck {
+  package func checkRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> RejectCheck {
     RejectCheck(resolved: 0, rejects: [try await reject(1, of: id)])
   }
 
-  func retryRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> Job {
+  package func retryRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> Job {
     try await submit(JobSubmission(recipe: "people"), by: peer)
   }
 
-  func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
+  package func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
     if submission.recipe == "full" { throw DiskFull() }
     if let source = submission.source, state.withLock({ $0.refusedSources.contains(source) }) {
       throw ControlError.invalid(field: "source", reason: "\(source) is nobody's file")
@@ -159,7 +164,7 @@ final class MemoryBackend: ControlBackend {
     return job
   }
 
-  func submitAtOnce(
+  package func submitAtOnce(
     _ submission: JobSubmission, by peer: Peer, reply: @escaping @Sendable (Result<Job, any Error>) -> Void
   ) -> Bool {
     guard submission.kind != "import" else { return false }
@@ -170,14 +175,14 @@ final class MemoryBackend: ControlBackend {
     return true
   }
 
-  func cancel(_ id: Int64, by peer: Peer) async throws -> Job {
+  package func cancel(_ id: Int64, by peer: Peer) async throws -> Job {
     guard !(try await job(id)).state.isEnded else {
       throw ControlError.conflict(reason: "Job \(id) has ended already.")
     }
     return try await changed(id, by: peer) { $0.state = .cancelled }
   }
 
-  func jobEvents() -> AsyncStream<Job> {
+  package func jobEvents() -> AsyncStream<Job> {
     let (stream, continuation) = AsyncStream<Job>.makeStream()
     let number = state.withLock { state in
       state.nextListener += 1
@@ -192,7 +197,7 @@ final class MemoryBackend: ControlBackend {
     return stream
   }
 
-  func logLines() -> AsyncStream<LogLine> {
+  package func logLines() -> AsyncStream<LogLine> {
     let (stream, continuation) = AsyncStream<LogLine>.makeStream()
     let number = state.withLock { state in
       state.nextListener += 1
@@ -207,7 +212,7 @@ final class MemoryBackend: ControlBackend {
     return stream
   }
 
-  func watch(_ query: WatchQuery, by peer: Peer) async throws -> AsyncStream<WatchEvent> {
+  package func watch(_ query: WatchQuery, by peer: Peer) async throws -> AsyncStream<WatchEvent> {
     if query.entity == "Nothing" { throw ControlError.noSuchEntity("Nothing", known: ["Stop"]) }
     let (stream, continuation) = AsyncStream<WatchEvent>.makeStream()
     continuation.onTermination = { [weak self] _ in self?.left.yield() }
@@ -219,7 +224,7 @@ final class MemoryBackend: ControlBackend {
     return stream
   }
 
-  func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage {
+  package func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage {
     state.withLock { $0.objectQueries.append(query) }
     return ObjectPage(
       entity: query.entity, columns: ["name", "height", "open"],
@@ -228,12 +233,12 @@ final class MemoryBackend: ControlBackend {
       ], count: 2)
   }
 
-  func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int {
+  package func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int {
     state.withLock { $0.objectQueries.append(query) }
     return 1234
   }
 
-  func origins(_ query: OriginQuery, by peer: Peer) async throws -> RowOrigins {
+  package func origins(_ query: OriginQuery, by peer: Peer) async throws -> RowOrigins {
     var step = OriginStep(
       event: "inserted", job: 12, kind: "import", submittedBy: "user 0", submittedAt: Date(timeIntervalSince1970: 0))
     (step.file, step.sha256, step.member) = ("feed.zip", String(repeating: "ab", count: 32), "stops.txt")
@@ -250,9 +255,15 @@ final class MemoryBackend: ControlBackend {
   }
 }
 
+extension MemoryBackend {
+  package func webLink(for peer: Peer) async throws -> WebLink {
+    try sessions.link(for: peer, user: "user \(peer.uid)")
+  }
+}
+
 // What the rest of the interface changes.
 extension MemoryBackend {
-  func changed(
+  package func changed(
     _ id: Int64, by peer: Peer, isRemoved: Bool = false, _ change: (inout Job) -> Void
   ) async throws -> Job {
     var job = try await job(id)
@@ -262,32 +273,32 @@ extension MemoryBackend {
     return job
   }
 
-  func note(_ change: JobChange, by peer: Peer) {
+  package func note(_ change: JobChange, by peer: Peer) {
     state.withLock { state in
       state.changes.append(change)
       state.peers.append(peer)
     }
   }
 
-  func cursor(of recipe: String) async throws -> CursorStatus {
+  package func cursor(of recipe: String) async throws -> CursorStatus {
     CursorStatus(recipe: recipe, column: "at", value: nil, movedAt: nil, job: nil)
   }
 
-  func setCursor(of recipe: String, to change: CursorChange, by peer: Peer) async throws -> CursorStatus {
+  package func setCursor(of recipe: String, to change: CursorChange, by peer: Peer) async throws -> CursorStatus {
     let moved = Date(timeIntervalSince1970: 1_780_000_000)
     return CursorStatus(recipe: recipe, column: "at", value: change.value, movedAt: moved, job: nil)
   }
 
-  func note(_ replay: ReplayRequest) { state.withLock { $0.replays.append(replay) } }
-  func note(_ test: RecipeTest) { state.withLock { $0.tests.append(test) } }
+  package func note(_ replay: ReplayRequest) { state.withLock { $0.replays.append(replay) } }
+  package func note(_ test: RecipeTest) { state.withLock { $0.tests.append(test) } }
 
   /// What somebody has set of a lane.
-  struct LaneChange {
-    var isPaused: Bool
-    var concurrency: Int?
+  package struct LaneChange {
+    package var isPaused: Bool
+    package var concurrency: Int?
   }
 
-  func set(_ name: String, _ change: (inout LaneChange) -> Void) throws -> Lane {
+  package func set(_ name: String, _ change: (inout LaneChange) -> Void) throws -> Lane {
     guard ["import", "maintenance"].contains(name) else {
       throw ControlError.noSuchLane(name, known: ["import", "maintenance"])
     }
@@ -300,7 +311,7 @@ extension MemoryBackend {
     return lane(name)
   }
 
-  func lane(_ name: String) -> Lane {
+  package func lane(_ name: String) -> Lane {
     state.withLock { state in
       let isPaused = state.paused.contains(name)
       return Lane(
@@ -315,7 +326,7 @@ extension MemoryBackend {
   }
 
   /// Logs a line, and tells it to whoever listens.
-  func log(_ message: String, job: Int64? = nil, level: LogLevel = .info) {
+  package func log(_ message: String, job: Int64? = nil, level: LogLevel = .info) {
     state.withLock { state in
       let line = LogLine(
         number: Int64(state.log.count + 1), at: Date(timeIntervalSince1970: 1_772_000_000), level: level,
@@ -325,24 +336,24 @@ extension MemoryBackend {
     }
   }
 
-  func log(_ query: LogQuery) -> [LogLine] {
+  package func log(_ query: LogQuery) -> [LogLine] {
     state.withLock { Array($0.log.filter(query.matches).suffix(query.limit)) }
   }
 
   /// Tells the standing queries something.
-  func tell(_ event: WatchEvent) {
+  package func tell(_ event: WatchEvent) {
     for watcher in state.withLock({ $0.watchers }) { watcher.yield(event) }
   }
 
   /// Ends the standing queries.
-  func endWatching() {
+  package func endWatching() {
     for watcher in state.withLock({ $0.watchers }) { watcher.finish() }
   }
 }
 
 extension Job {
   /// A job with a state, and the rest made up.
-  static func example(
+  package static func example(
     _ id: Int64, _ state: JobState, source: String = "stops.csv", progress: JobProgress = JobProgress(),
     reason: String? = nil, note: String? = nil
   ) -> Job {

@@ -1,0 +1,88 @@
+import ControlAPI
+import ControlServer
+import Hummingbird
+
+/// Refuses requests that another site made a browser send.
+///
+/// 1. `Host` must be a loopback name or the configured one. Otherwise a site whose name is suddenly this machine's address
+///    (DNS rebinding) could read the pages.
+/// 2. A request that changes something must say that it comes from these pages: by `Sec-Fetch-Site`, which scripts can't set,
+///    or from older browsers by `Origin`.
+/// 3. In read-only mode nothing is changed, whoever asks.
+struct RequestCheck: Sendable {
+  let settings: WebSettings
+
+  /// - Throws: `Problem`.
+  func checkHost(_ request: Request) throws {
+    guard let host = request.head.authority.flatMap({ HostName.of($0) }),
+      HostName.isLoopback(host) || host == settings.url?.host
+    else {
+      throw Problem(
+        status: 403, code: "wrong_host", title: "Another host is expected",
+        detail: "The pages can't be opened under this name.",
+        hint: "Use 127.0.0.1 or localhost, or give the name as web.url in the configuration.")
+    }
+  }
+
+  /// - Throws: `Problem` where a request changes something that may not.
+  func checkOrigin(_ request: Request) throws {
+    guard request.method != .get, request.method != .head else { return }
+    guard comesFromHere(request) else {
+      throw Problem(
+        status: 403, code: "cross_origin", title: "Not from these pages",
+        detail: "The request that would change something comes from another site, or doesn't say where it comes from.",
+        hint: "Open the page itself and try again there.")
+    }
+  }
+
+  /// - Throws: `ControlError` in read-only mode.
+  func checkMayChange() throws {
+    guard settings.isReadOnly else { return }
+    throw ControlError.forbidden(
+      reason: "The pages are read-only.", hint: "Use ladectl, or take web.read_only out of the configuration.")
+  }
+
+  /// Whether a link was followed from another site, where the browser says so.
+  static func isCrossSite(_ request: Request) -> Bool {
+    guard let site = fetchSite(of: request) else { return false }
+    return site != "none" && site != "same-origin"
+  }
+
+  /// Where a browser says that a request was made (Fetch Metadata, W3C).
+  private static func fetchSite(of request: Request) -> String? {
+    HTTPFields.Element.Name("Sec-Fetch-Site").flatMap { request.headers[$0] }
+  }
+
+  private func comesFromHere(_ request: Request) -> Bool {
+    if Self.fetchSite(of: request) != nil { return !Self.isCrossSite(request) }
+    guard let origin = request.headers[.origin]?.lowercased(), let host = request.head.authority?.lowercased() else {
+      return false
+    }
+    // A proxy may have taken TLS off.
+    return origin == "http://" + host || origin == "https://" + host
+  }
+}
+
+/// The cookie by which a browser shows its session.
+struct SessionCookie: Sendable {
+  static let name = "lade-session"
+
+  /// The secrets that a request brings. Another port of this machine can set a cookie of this name, too, so there may be
+  /// several.
+  static func secrets(of request: Request) -> [SessionSecret] {
+    let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
+    return pairs.prefix(64).compactMap { pair in
+      let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2, parts[0] == name else { return nil }
+      return SessionSecret(parts[1])
+    }
+  }
+
+  /// What sets it. It has no end of its own: the session has one.
+  static func setting(_ secret: SessionSecret, isSecure: Bool) -> String {
+    "\(name)=\(secret.text); Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
+  }
+
+  /// What removes it.
+  static let removing = "\(name)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
+}

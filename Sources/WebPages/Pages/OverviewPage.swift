@@ -1,0 +1,263 @@
+import ControlAPI
+import ControlServer
+import FoundationEssentials
+import LadeTypes
+
+extension PageRoutes {
+  /// How the daemon is: what is wrong, what runs, what waits and why.
+  func overview() async throws -> PageAnswer {
+    async let health = backend.health()
+    async let status = backend.status()
+    async let stats = backend.stats()
+    let overview = OverviewPage(
+      status: try await status, stats: try await stats, health: await health, isReadOnly: check.settings.isReadOnly,
+      now: Date())
+    return .page(overview.page)
+  }
+}
+
+/// The first page.
+struct OverviewPage {
+  let status: Status
+  let stats: Stats
+  let health: Health
+  let isReadOnly: Bool
+  let now: Date
+
+  /// Something that somebody should look at, and what helps.
+  struct Trouble: Hashable {
+    let what: String
+    let reason: String
+    let command: String
+  }
+
+  var page: Page {
+    Page("Overview", .overview, events: .events()) {
+      HTML.element("section", .id("problems"), .label("Problems"), .live) { problems }
+      HTML.element("section", .id("states"), .label("Jobs by state"), .live) { states }
+      HTML.element("section", .id("lanes"), .label("Lanes"), .live) { lanes }
+      if let recipes = status.recipes, !recipes.isEmpty {
+        HTML.element("section", .id("freshness"), .label("Freshness"), .live) { freshness(recipes) }
+      }
+      HTML.element("section", .id("rates"), .label("Rates"), .live) { rates }
+      HTML.element("section", .id("stores"), .label("Stores"), .live) { stores }
+      HTML.element("section", .label("The daemon")) {
+        HTML.element("h2") { "Daemon" }
+        HTML.element("dl") {
+          HTML.fact("Version", HTML(status.version))
+          HTML.fact("Process", HTML("\(status.pid)"))
+          HTML.fact("Started", HTML.time(status.startedAt))
+          HTML.fact("Spool", HTML.name(status.spool))
+        }
+      }
+    }
+  }
+
+  /// What the health checks and the recipes say, the gravest first.
+  var troubles: [Trouble] {
+    var troubles: [Trouble] = []
+    let checks = health.checks.compactMap { name, checks in checks.first.map { (name: name, check: $0) } }
+      .filter { $0.check.status != .pass }
+      .sorted { ($0.check.status == .fail ? 0 : 1, $0.name) < ($1.check.status == .fail ? 0 : 1, $1.name) }
+    for (name, check) in checks where !name.hasPrefix("recipe:") {
+      troubles.append(.init(what: name, reason: check.output ?? "not well", command: Self.command(for: name)))
+    }
+    for recipe in status.recipes ?? [] where recipe.state != .fresh {
+      troubles.append(
+        .init(
+          what: "recipe:\(recipe.recipe)", reason: recipe.reason ?? recipe.state.rawValue,
+          command: "ladectl list --recipe \(Self.quoted(recipe.recipe))"))
+    }
+    for lane in status.lanes where lane.isPaused == true {
+      troubles.append(
+        .init(
+          what: "lane:\(lane.name)", reason: "paused" + (lane.pausedBy.map { " by \($0)" } ?? ""),
+          command: "ladectl resume \(Self.quoted(lane.name))"))
+    }
+    return troubles
+  }
+
+  private static func command(for check: String) -> String {
+    check.hasPrefix("lane:") ? "ladectl lane show \(quoted(String(check.dropFirst(5))))" : "ladectl log -n 100"
+  }
+
+  /// A name as a shell reads it.
+  private static func quoted(_ name: String) -> String {
+    let isPlain = !name.isEmpty && name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+        true
+      default: false
+      }
+    }
+    return isPlain ? name : "'" + name.replacing("'", with: "'\\''") + "'"
+  }
+
+  @HTMLBuilder
+  private var problems: HTML {
+    HTML.element("h2") { "Problems" }
+    if troubles.isEmpty {
+      HTML.element("p") { "None." }
+    } else {
+      HTML.table(
+        "Problems and what helps", columns: ["Part", "Problem", "Look at it with"].map(HTML.column),
+        rows: troubles.map { trouble in
+          HTML.element("tr") {
+            HTML.element("th", .other("scope", "row")) { HTML.name(trouble.what) }
+            HTML.element("td") { HTML.name(trouble.reason) }
+            HTML.element("td") { HTML.command(trouble.command) }
+          }
+        })
+    }
+  }
+
+  @HTMLBuilder
+  private var states: HTML {
+    HTML.element("h2") { "Jobs" }
+    HTML.element("ul", .style("states")) {
+      for state in JobState.allCases {
+        HTML.element("li") {
+          HTML.element("a", .link(.jobs(JobsView(states: [state])))) {
+            HTML.count(status.counts[state.rawValue] ?? 0)
+            " "
+            HTML.state(state)
+          }
+        }
+      }
+    }
+  }
+
+  private var lanes: HTML {
+    HTML(joining: [
+      HTML.element("h2") { "Lanes" },
+      HTML.table(
+        "Lanes",
+        columns: [HTML.column("Lane")]
+          + ["Running", "Limit", "Available", "Scheduled", "Retryable"].map(HTML.numberColumn)
+          + [HTML.column("State")] + (isReadOnly ? [] : [HTML.column("Change")]),
+        rows: status.lanes.map { lane in
+          HTML.element("tr") {
+            HTML.element("th", .other("scope", "row")) {
+              HTML.element("a", .link(.jobs(JobsView(lane: lane.name)))) { HTML.name(lane.name) }
+            }
+            HTML.numberCell(lane.running)
+            HTML.numberCell(lane.concurrency)
+            HTML.numberCell(lane.available)
+            HTML.numberCell(lane.scheduled)
+            HTML.numberCell(lane.retryable)
+            HTML.element("td") { why(lane) }
+            if !isReadOnly { HTML.element("td") { button(for: lane) } }
+          }
+        }),
+    ])
+  }
+
+  /// Why a lane starts no further job.
+  @HTMLBuilder
+  private func why(_ lane: LaneStatus) -> HTML {
+    if lane.isPaused == true {
+      HTML.element("strong") { "paused" }
+      if let who = lane.pausedBy {
+        " by "
+        HTML.name(who)
+      }
+      if let since = lane.pausedAt {
+        " since "
+        HTML.time(since)
+      }
+    } else if lane.available > 0, lane.running >= lane.concurrency {
+      "full: as many jobs run as its limit allows"
+    } else if let next = lane.nextStart, next > now {
+      "its rate lets the next job start at "
+      HTML.time(next)
+    } else if lane.running > 0 {
+      "running"
+    } else {
+      "idle"
+    }
+  }
+
+  private func button(for lane: LaneStatus) -> HTML {
+    let action = lane.isPaused == true ? LaneAction.resume : .pause
+    return HTML.element("form", .other("method", "post"), .action(.action(action, lane.name))) {
+      HTML.element("button", .other("type", "submit"), .label("\(action.title) \(lane.name)")) { action.title }
+    }
+  }
+
+  private func freshness(_ recipes: [RecipeFreshness]) -> HTML {
+    HTML(joining: [
+      HTML.element("h2") { "Freshness of recipes" },
+      HTML.table(
+        "Freshness of recipes",
+        columns: ["Recipe", "State", "Why", "Last success", "Job"].map(HTML.column) + [HTML.numberColumn("Records")]
+          + [HTML.column("Expected by")],
+        rows: recipes.map { recipe in
+          HTML.element("tr") {
+            HTML.element("th", .other("scope", "row")) {
+              HTML.element("a", .link(.jobs(JobsView(recipe: recipe.recipe)))) { HTML.name(recipe.recipe) }
+            }
+            HTML.element("td") {
+              HTML.element("span", .style("freshness", recipe.state)) { recipe.state.rawValue }
+            }
+            HTML.element("td") { HTML.name(recipe.reason ?? "") }
+            HTML.element("td") { HTML.time(recipe.lastSuccess) }
+            HTML.element("td") { recipe.lastJob.map { HTML.job($0) } }
+            HTML.element("td", .style("number")) { recipe.lastRecords.map { HTML.count($0) } }
+            HTML.element("td") { HTML.time(recipe.expectedBy) }
+          }
+        }),
+    ])
+  }
+
+  @HTMLBuilder
+  private var rates: HTML {
+    HTML.element("h2") { "Rates" }
+    HTML.table(
+      "What ended lately",
+      columns: [HTML.column("In the last")]
+        + ["Completed", "Cancelled", "Discarded", "Records", "Records/s"].map(HTML.numberColumn),
+      rows: stats.rates.map { rate in
+        HTML.element("tr") {
+          HTML.element("th", .other("scope", "row")) { Quantity.span(rate.seconds) }
+          HTML.numberCell(rate.completed)
+          HTML.numberCell(rate.cancelled)
+          HTML.numberCell(rate.discarded)
+          HTML.numberCell(rate.records)
+          HTML.numberCell(JobRate.whole(Double(rate.records) / max(rate.seconds, 0.001)))
+        }
+      })
+    if !stats.durations.isEmpty {
+      HTML.table(
+        "How long jobs took",
+        columns: [HTML.column("Kind")] + ["Jobs", "Median", "99 %", "Longest"].map(HTML.numberColumn),
+        rows: stats.durations.sorted { $0.key < $1.key }.map { kind, spread in
+          HTML.element("tr") {
+            HTML.element("th", .other("scope", "row")) { HTML.name(kind) }
+            HTML.numberCell(spread.count)
+            for time in [spread.median, spread.p99, spread.longest] {
+              HTML.element("td", .style("number")) { Quantity.span(time) }
+            }
+          }
+        })
+    }
+  }
+
+  private var stores: HTML {
+    HTML(joining: [
+      HTML.element("h2") { "Stores" },
+      HTML.table(
+        "Stores", columns: ["Store", "Entities", "File"].map(HTML.column) + [HTML.numberColumn("Saves merged")],
+        rows: status.stores.map { store in
+          HTML.element("tr") {
+            HTML.element("th", .other("scope", "row")) {
+              HTML.element("a", .link(.jobs(JobsView(store: store.name)))) { HTML.name(store.name) }
+            }
+            HTML.element("td") { HTML.name(store.entities.joined(separator: ", ")) }
+            HTML.element("td") { HTML.name(store.path) }
+            HTML.element("td", .style("number")) { store.mainContext.map { HTML.count($0.savesMerged) } }
+          }
+        }),
+    ])
+  }
+}

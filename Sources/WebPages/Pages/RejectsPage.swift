@@ -1,0 +1,140 @@
+import ControlAPI
+import ControlServer
+import LadeTypes
+
+extension PageRoutes {
+  /// The records that a job rejected.
+  func rejects(_ visit: Visit) async throws -> PageAnswer {
+    let query = try visit.query()
+    try query.refuseNames(otherThan: ["after"])
+    var rejects = RejectQuery()
+    rejects.limit = RejectsPage.pageSize
+    rejects.after = try query.integer("after", in: 0...Int64.max) ?? 0
+    let job = try await backend.job(visit.job())
+    let report = try await backend.rejects(job.id)
+    // Until the job has ended its reject file is being written.
+    let open = job.state.isEnded && report.count > 0 ? try await backend.openRejects(job.id, rejects) : nil
+    return .page(RejectsPage(job: job, report: report, open: open, after: rejects.after).page)
+  }
+}
+
+/// The page of a job's rejects: why there are any, and each record that is still open, with its faulty cell marked.
+struct RejectsPage {
+  /// How many records a page has.
+  static let pageSize = 25
+
+  let job: Job
+  let report: RejectReport
+  /// Nil while the job hasn't ended.
+  let open: RejectPage?
+  /// The number behind which the page begins.
+  let after: Int64
+
+  var page: Page {
+    Page("Rejects of job \(job.id)", .jobs, events: job.state.isEnded ? nil : .events(of: job.id)) {
+      HTML.element("p") { HTML.element("a", .link(.job(job.id))) { "Job \(job.id)" } }
+      HTML.element("section", .id("reasons"), .label("Reasons"), .live) { reasons }
+      HTML.element("section", .label("Records")) { records }
+    }
+  }
+
+  @HTMLBuilder
+  private var reasons: HTML {
+    HTML.element("h2") { "Reasons" }
+    HTML.element("p") {
+      Quantity.count(report.count, "record") + " rejected, " + Quantity.count(report.open) + " open."
+      for resolver in report.resolved {
+        " \(Quantity.count(resolver.count)) resolved by job "
+        HTML.job(resolver.job)
+        "."
+      }
+    }
+    if !report.groups.isEmpty {
+      HTML.table(
+        "Reasons, the most frequent first",
+        columns: [HTML.column("Reason"), HTML.column("Column"), HTML.numberColumn("Records"), HTML.column("First of them")],
+        rows: report.groups.map { group in
+          HTML.element("tr") {
+            HTML.element("th", .other("scope", "row")) { HTML.name(group.code) }
+            HTML.element("td") { group.column.isEmpty ? HTML("the whole record") : HTML.name(group.column) }
+            HTML.numberCell(group.count)
+            HTML.element("td") {
+              if let first = group.examples.first {
+                "line \(first.line): "
+                HTML.name(first.message)
+              }
+            }
+          }
+        })
+    }
+    if report.others > 0 { HTML.element("p") { Quantity.count(report.others, "record") + " for other reasons." } }
+  }
+
+  @HTMLBuilder
+  private var records: HTML {
+    HTML.element("h2") { "Open records" }
+    if let open {
+      if open.rejects.isEmpty { HTML.element("p") { after > 0 ? "There are no more." : "None." } }
+      HTML.element("ol", .style("rejects")) {
+        for reject in open.rejects { HTML.element("li", .id("reject-\(reject.number)")) { record(reject) } }
+      }
+      HTML.element("nav", .label("Pages of the records"), .style("paging")) {
+        if after > 0 { HTML.button("First page", .rejects(job.id)) }
+        if let next = open.next { HTML.button("Next page", .rejects(job.id, after: next)) }
+      }
+      if report.open > 0 {
+        HTML.element("p") {
+          "Once they are right in the model or the recipe, or with "
+          HTML.command("--edit")
+          ", "
+          HTML.command("ladectl rejects retry \(job.id)")
+          " imports them again."
+        }
+      }
+    } else if report.count > 0 {
+      HTML.element("p") { "The records are shown when the job has ended." }
+    } else {
+      HTML.element("p") { "None." }
+    }
+  }
+
+  @HTMLBuilder
+  private func record(_ reject: Reject) -> HTML {
+    HTML.element("p") {
+      HTML.element("strong") { "Reject \(reject.number)" }
+      if let file = reject.file {
+        " of "
+        HTML.name(file)
+      }
+      ", line \(reject.line)"
+      if !reject.column.isEmpty {
+        ", "
+        HTML.name(reject.column)
+      }
+      ": "
+      HTML.name(reject.message)
+      " "
+      HTML.element("span", .style("note")) { reject.code }
+    }
+    HTML.element("pre", .other("tabindex", "0"), .other("dir", "auto"), .label("Record \(reject.number)")) {
+      Self.marked(reject.record, reject.cell)
+    }
+    if reject.recordBytes > reject.record.utf8.count {
+      HTML.element("p", .style("note")) {
+        "The beginning of \(Quantity.bytes(Double(reject.recordBytes)))."
+      }
+    }
+  }
+
+  /// The record with its faulty cell marked, as far as that is within what is shown.
+  static func marked(_ record: String, _ cell: Reject.ByteRange?) -> HTML {
+    guard let cell, cell.offset >= 0, cell.length > 0, cell.offset < record.utf8.count else { return HTML(record) }
+    let bytes = Array(record.utf8)
+    let end = cell.length > bytes.count - cell.offset ? bytes.count : cell.offset + cell.length
+    // The offsets are those of the file, and a record that isn't UTF-8 is shown as such.
+    func text(_ range: Range<Int>) -> String? { String(validating: bytes[range], as: UTF8.self) }
+    guard let before = text(0..<cell.offset), let faulty = text(cell.offset..<end), let rest = text(end..<bytes.count)
+    else { return HTML(record) }
+    return HTML(joining: [HTML(before), HTML.element("mark") { HTML(faulty) }, HTML(rest)])
+  }
+}

@@ -1,0 +1,80 @@
+// Keeps the open page up to date. The server says that something has changed, by an event stream; the page is fetched again,
+// and every element that is marked with data-live takes over its new content. Without this file the pages are the same,
+// except that they are reloaded by hand.
+
+const main = document.querySelector("[data-events]");
+// How often the page is fetched where events don't come, and where they do, for what has no events.
+const pollingInterval = 5000;
+const slowInterval = 30000;
+
+let stream = null;
+let timer = null;
+let isFetching = false;
+let isStale = false;
+
+async function refresh() {
+  if (isFetching) {
+    isStale = true;
+    return;
+  }
+  isFetching = true;
+  try {
+    const answer = await fetch(location.href, { credentials: "same-origin", cache: "no-store" });
+    // Signed out, or the job was removed: the browser shows it.
+    if (answer.status === 403 || answer.status === 404) return location.reload();
+    if (answer.ok) take(new DOMParser().parseFromString(await answer.text(), "text/html"));
+  } catch {
+    // The daemon restarts: the next attempt comes by the timer.
+  } finally {
+    isFetching = false;
+    if (isStale) {
+      isStale = false;
+      refresh();
+    }
+  }
+}
+
+function take(fresh) {
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const changed = fresh.getElementById(old.id);
+    if (!changed || changed.innerHTML === old.innerHTML) continue;
+    // Whoever is about to press something in it keeps it until the next time.
+    if (old.contains(document.activeElement)) continue;
+    old.replaceChildren(...changed.childNodes);
+  }
+}
+
+function start() {
+  if (stream || document.hidden) return;
+  poll(slowInterval);
+  stream = new EventSource(main.dataset.events);
+  stream.addEventListener("open", () => poll(slowInterval));
+  stream.addEventListener("changed", refresh);
+  // The browser connects again by itself, unless the answer was an error.
+  stream.addEventListener("error", () => poll(pollingInterval));
+}
+
+function stop() {
+  stream?.close();
+  stream = null;
+  clearInterval(timer);
+  timer = null;
+}
+
+function poll(interval) {
+  clearInterval(timer);
+  timer = setInterval(refresh, interval);
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) {
+    stop();
+  } else {
+    start();
+    refresh();
+  }
+});
+// A page that the browser keeps for its Back button holds no connection.
+addEventListener("pagehide", stop);
+addEventListener("pageshow", start);
+start();

@@ -1,0 +1,231 @@
+import ControlAPI
+import ControlServer
+import FoundationEssentials
+import Hummingbird
+import Logging
+import NIOCore
+
+/// The pages by their addresses. Each is made for a session, as whose peer the backend is asked: what a user may not do over
+/// the control socket, no page does.
+struct PageRoutes<Backend: ControlBackend>: Sendable {
+  let backend: Backend
+  let sessions: WebSessions
+  let check: RequestCheck
+  let meter: RequestMeter
+  let grace: TimeAmount
+  let logger: Logger
+
+  /// A request of a browser that has signed in.
+  struct Visit: Sendable {
+    let request: Request
+    let context: ControlContext
+    let secret: SessionSecret
+    let session: WebSession
+
+    var peer: Peer { session.peer }
+
+    func query() throws -> QueryString { try QueryString(parsing: request.uri.query ?? "") }
+
+    /// The number of the job in the path.
+    func job() throws -> Int64 {
+      let text = try context.parameters.require("id")
+      guard let id = Int64(text), id >= 0 else {
+        throw ControlError.invalid(field: "job", reason: "'\(text)' isn't a job's number")
+      }
+      return id
+    }
+
+    /// The name of the lane in the path.
+    func lane() throws -> String {
+      let text = try context.parameters.require("lane").replacing("=", with: "%3D")
+      guard let name = try QueryString(parsing: text).names.first else {
+        throw ControlError.invalid(field: "lane", reason: "there is no name")
+      }
+      return name
+    }
+  }
+
+  func router() -> Router<ControlContext> {
+    let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
+    router.add(middleware: PageHeaders())
+    router.add(middleware: ProblemPages(pages: self))
+    router.add(middleware: PageMeter(meter: meter))
+    for asset in Asset.all {
+      router.get("/assets/{version}/\(asset.name)") { request, context in
+        try Self.answer(asset, to: request, version: context.parameters.require("version"))
+      }
+    }
+    router.get("/sign-in") { request, _ in try signIn(request) }
+    router.post("/sign-out") { request, _ in signOut(request) }
+    page(router, "/") { _ in try await overview() }
+    page(router, "/jobs") { try await jobs($0) }
+    page(router, "/jobs/{id}") { try await job($0) }
+    page(router, "/jobs/{id}/rejects") { try await rejects($0) }
+    for action in JobAction.allCases {
+      let path = "/jobs/{id}/\(action.rawValue)"
+      page(router, path) { try await confirmation(of: action, $0) }
+      router.post(RouterPath(path)) { request, context in
+        try await perform(action, visit(request, context))
+      }
+    }
+    for action in LaneAction.allCases {
+      router.post("/lanes/{lane}/\(action.rawValue)") { request, context in
+        try await perform(action, visit(request, context))
+      }
+    }
+    router.get("/events") { request, context in try events(visit(request, context)) }
+    return router
+  }
+
+  /// Whom a request acts for; nil for who hasn't signed in.
+  func session(of request: Request) -> (secret: SessionSecret, session: WebSession)? {
+    for secret in SessionCookie.secrets(of: request) {
+      if let session = sessions.session(secret) { return (secret, session) }
+    }
+    return nil
+  }
+
+  func response(_ page: Page, for session: WebSession?, status: HTTPResponse.Status = .ok) -> Response {
+    let body = ByteBuffer(string: page.document(for: session, isReadOnly: check.settings.isReadOnly))
+    return Response(
+      status: status,
+      headers: [.contentType: "text/html; charset=utf-8", .contentLength: String(body.readableBytes)],
+      body: ResponseBody(byteBuffer: body))
+  }
+
+  func redirect(to link: PageLink) -> Response {
+    Response(status: .seeOther, headers: [.location: link.text, .contentLength: "0"])
+  }
+
+  private func page(
+    _ router: Router<ControlContext>, _ path: String, _ body: @escaping @Sendable (Visit) async throws -> PageAnswer
+  ) {
+    router.get(RouterPath(path)) { request, context in
+      let visit = try visit(request, context)
+      switch try await body(visit) {
+      case .page(let page, let status): return response(page, for: visit.session, status: status)
+      case .redirect(let link): return redirect(to: link)
+      }
+    }
+  }
+
+  private func visit(_ request: Request, _ context: ControlContext) throws -> Visit {
+    guard let (secret, session) = session(of: request) else { throw Problem.signedOut }
+    return Visit(request: request, context: context, secret: secret, session: session)
+  }
+
+  private static func answer(_ asset: Asset, to request: Request, version: String) throws -> Response {
+    guard version == asset.version else { throw HTTPError(.notFound) }
+    let headers: HTTPFields = [
+      .eTag: asset.tag, .cacheControl: "public, max-age=31536000, immutable", .contentType: asset.contentType,
+    ]
+    if let known = request.headers[.ifNoneMatch], known == "*" || known.contains(asset.tag) {
+      return Response(status: .notModified, headers: headers)
+    }
+    var response = Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: asset.bytes)))
+    response.headers[.contentLength] = String(asset.bytes.count)
+    return response
+  }
+}
+
+/// What a page's address leads to.
+enum PageAnswer: Sendable {
+  case page(Page, HTTPResponse.Status)
+  case redirect(PageLink)
+
+  static func page(_ page: Page) -> PageAnswer { .page(page, .ok) }
+}
+
+// MARK: Signing in and out
+
+extension PageRoutes {
+  /// Trades the link of `ladectl web` for a session.
+  private func signIn(_ request: Request) throws -> Response {
+    // A look at the head must not use the link, and another site must not sign anybody in.
+    guard request.method == .get else { throw HTTPError(.methodNotAllowed) }
+    guard !RequestCheck.isCrossSite(request) else { throw Problem.foreignLink }
+    let query = try QueryString(parsing: request.uri.query ?? "")
+    try query.refuseNames(otherThan: ["token"])
+    guard let secret = query["token"].flatMap({ SessionSecret($0) }), let traded = try sessions.trade(secret) else {
+      throw Problem.usedLink
+    }
+    // One browser, one session.
+    for old in SessionCookie.secrets(of: request) { sessions.end(old) }
+    logger.notice("signed in on the web pages", metadata: ["user": "\(traded.1.user)", "uid": "\(traded.1.peer.uid)"])
+    var response = redirect(to: .overview)
+    response.headers[.setCookie] = SessionCookie.setting(traded.0, isSecure: check.settings.url?.isSecure == true)
+    return response
+  }
+
+  private func signOut(_ request: Request) -> Response {
+    for secret in SessionCookie.secrets(of: request) { sessions.end(secret) }
+    var response = response(Page.signedOut, for: nil)
+    response.headers[.setCookie] = SessionCookie.removing
+    return response
+  }
+}
+
+// MARK: Changes
+
+extension PageRoutes {
+  private func perform(_ action: JobAction, _ visit: Visit) async throws -> Response {
+    try check.checkMayChange()
+    let id = try visit.job()
+    log("\(action.rawValue) job \(id)", visit)
+    switch action {
+    case .cancel: _ = try await backend.cancel(id, by: visit.peer)
+    case .retry: _ = try await backend.retry(id, by: visit.peer)
+    case .hold: _ = try await backend.hold(id, by: visit.peer)
+    case .release: _ = try await backend.release(id, by: visit.peer)
+    case .remove:
+      _ = try await backend.remove(id, by: visit.peer)
+      return redirect(to: .allJobs)
+    }
+    return redirect(to: .job(id))
+  }
+
+  private func perform(_ action: LaneAction, _ visit: Visit) async throws -> Response {
+    try check.checkMayChange()
+    let lane = try visit.lane()
+    log("\(action.rawValue) lane \(lane)", visit)
+    switch action {
+    case .pause: _ = try await backend.pause(lane: lane, by: visit.peer)
+    case .resume: _ = try await backend.resume(lane: lane, by: visit.peer)
+    }
+    return redirect(to: .overview)
+  }
+
+  /// Who asked for what on the pages, whether it was allowed or not.
+  private func log(_ what: String, _ visit: Visit) {
+    logger.notice(
+      "asked for on the web pages", metadata: ["action": "\(what)", "uid": "\(visit.peer.uid)"])
+  }
+}
+
+// MARK: Events
+
+extension PageRoutes {
+  /// Says that something has changed, at most twice a second, so that the page is fetched again. It says nothing more once the
+  /// session has ended.
+  private func events(_ visit: Visit) throws -> Response {
+    let query = try visit.query()
+    try query.refuseNames(otherThan: ["job"])
+    let job = try query.integer("job", in: 0...Int64.max)
+    let changes = Handed(backend.jobEvents())
+    let queue = EventQueue<Bool>(capacity: 1)
+    let (sessions, secret) = (sessions, visit.secret)
+    return EventStream(meter: meter, grace: grace).response(to: visit.request, visit.context) {
+      guard let changes = changes.take() else { return true }
+      for await change in changes where job == nil || change.id == job { queue.put(true, replacing: 0) }
+      if !Task.isCancelled { queue.finish() }
+      return true
+    } write: { writer in
+      while await queue.take() != nil, sessions.continues(secret) {
+        try await writer.send(ServerSentEvent(name: "changed", data: "{}"))
+        try await Task.sleep(for: .milliseconds(500))
+      }
+    } stop: {
+      queue.close()
+    }
+  }
+}
