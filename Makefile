@@ -20,7 +20,7 @@ SAMPLE ?=
 ONLY ?=
 # The modules of tests that `make test` builds, separated by commas. Without it, all.
 MODULES ?=
-SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/models .ci/nightly .ci/run .ci/test .ci/test-sanitized Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
+SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/models .ci/nightly .ci/run .ci/test .ci/test-sanitized .ci/test-web Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one configuration, so nothing is compiled twice.
@@ -35,7 +35,7 @@ TEST = .ci/test --skip-build $(TEST_FLAGS)
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan test-web soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ test-tsan: deps ## run the tests under ThreadSanitizer, including the daemon's p
 
 test-asan: deps ## run the tests under AddressSanitizer, including the daemon's processes; half an hour
 	@.ci/test-sanitized address
+
+test-web: build ## test the web pages in Chromium, if there is one
+	@.ci/test-web $$PWD/.build/$(CONFIGURATION)
 
 test-systemd: ## test the package under a real systemd, in throw-away namespaces
 	@if why=$$(Tests/Service/with-systemd --check 2>&1); then \

@@ -110,14 +110,17 @@ let package = Package(
     layer(
       "ControlServer",
       [
-        "CLinux", "ControlAPI", "LadeTypes", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioHTTPTypes, nioPosix,
+        "CLinux", "ControlAPI", "LadeTypes", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioHTTPTypes,
+        nioPosix,
         lifecycle, logging,
       ],
       resources: [.embedInCode("OpenAPI/openapi.yaml")]),
     layer(
       "WebPages",
       ["ControlAPI", "ControlServer", "LadeTypes", hummingbird, lifecycle, logging, nioCore],
-      resources: [.embedInCode("Resources/pages.css"), .embedInCode("Resources/pages.js"), .embedInCode("Resources/icon.svg")]),
+      resources: [
+        .embedInCode("Resources/pages.css"), .embedInCode("Resources/pages.js"), .embedInCode("Resources/icon.svg"),
+      ]),
     layer(
       "LadeDaemon",
       [

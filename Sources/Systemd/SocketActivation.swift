@@ -44,8 +44,8 @@ package struct PassedSockets: Sendable, Equatable {
   package init(_ passed: [ActivatedSocket]) throws {
     metrics = passed.filter { $0.name == Self.metricsName }
     web = passed.filter { $0.name == Self.webName }
-    for socket in metrics + web where sd_is_socket_inet(socket.descriptor, AF_UNSPEC, Int32(SOCK_STREAM.rawValue), 1, 0) <= 0
-    {
+    for socket in metrics + web
+    where sd_is_socket_inet(socket.descriptor, AF_UNSPEC, Int32(SOCK_STREAM.rawValue), 1, 0) <= 0 {
       throw SystemdError.socket(name: socket.name, problem: "it isn't a listening TCP socket")
     }
     let others = passed.filter { ![Self.metricsName, Self.webName].contains($0.name) }

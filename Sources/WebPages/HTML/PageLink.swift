@@ -32,7 +32,9 @@ struct PageLink: Sendable, Hashable {
   }
 
   /// The page that asks before it is done, and where its form leads.
-  static func action(_ action: JobAction, _ job: Int64) -> PageLink { PageLink("/jobs/\(job)/\(action.rawValue)") }
+  static func action(_ action: JobChange.Action, _ job: Int64) -> PageLink {
+    PageLink("/jobs/\(job)/\(action.rawValue)")
+  }
 
   static func action(_ action: LaneAction, _ lane: String) -> PageLink {
     PageLink("/lanes/\(QueryString.percentEncoded(lane))/\(action.rawValue)")
@@ -42,9 +44,9 @@ struct PageLink: Sendable, Hashable {
   static func asset(_ asset: Asset) -> PageLink { PageLink("/assets/\(asset.version)/\(asset.name)") }
 }
 
-/// What the pages can do to a job. The raw values are in addresses.
-enum JobAction: String, Sendable, CaseIterable {
-  case cancel, retry, hold, release, remove
+extension JobChange.Action {
+  /// What the pages can do to a job. The raw values are in addresses.
+  static let onPages: [Self] = [.cancel, .retry, .hold, .release, .remove]
 
   var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }

@@ -10,12 +10,13 @@ extension PageRoutes {
     let job = try await backend.job(visit.job())
     return .page(
       JobPage(
-        job: job, log: backend.log(LogQuery(job: job.id, limit: 200)), isReadOnly: check.settings.isReadOnly, now: Date()
+        job: job, log: backend.log(LogQuery(job: job.id, limit: 200)), isReadOnly: check.settings.isReadOnly,
+        now: Date()
       ).page)
   }
 
   /// The question before a job is changed. The answer is a form, so nothing else is needed.
-  func confirmation(of action: JobAction, _ visit: Visit) async throws -> PageAnswer {
+  func confirmation(of action: JobChange.Action, _ visit: Visit) async throws -> PageAnswer {
     let job = try await backend.job(visit.job())
     return .page(
       Page("\(action.title) job \(job.id)?", .jobs) {
@@ -34,7 +35,7 @@ extension PageRoutes {
   }
 }
 
-extension JobAction {
+extension JobChange.Action {
   /// What it does to one job.
   fileprivate var consequence: String {
     switch self {
@@ -42,6 +43,7 @@ extension JobAction {
     case .retry: "The job becomes available again, and continues behind what it has saved."
     case .hold: "The job doesn't start until it is released."
     case .release: "The job may start when its lane has room."
+    case .priority: "The job runs earlier or later than others of its lane."
     case .remove: "The job, its log of states and its rejects are gone. What it has imported stays."
     }
   }
@@ -53,6 +55,7 @@ extension JobAction {
     case .retry: job.state == .retryable || job.state == .cancelled || job.state == .discarded
     case .hold: !job.state.isEnded && job.state != .running && !job.isHeld
     case .release: job.isHeld
+    case .priority: !job.state.isEnded && job.state != .running
     case .remove: job.state.isEnded
     }
   }
@@ -150,7 +153,7 @@ struct JobPage {
   private var actions: HTML {
     HTML.element("h2") { "Actions" }
     HTML.element("p", .style("buttons")) {
-      for action in JobAction.allCases where action.suits(job) {
+      for action in JobChange.Action.onPages where action.suits(job) {
         HTML.button(action.title, .action(action, job.id))
       }
     }

@@ -13,7 +13,8 @@ extension PageRoutes {
     } catch {
       guard error is JobSearchError || error is QueryError else { throw error }
       let counts = try await status.counts
-      return .page(JobsPage(view: view, counts: counts, selection: nil, list: nil, mistake: "\(error)").page, .badRequest)
+      return .page(
+        JobsPage(view: view, counts: counts, selection: nil, list: nil, mistake: "\(error)").page, .badRequest)
     }
     if let job = search.job { return .redirect(.job(job)) }
     var query = JobQuery(search.selection, limit: JobsView.pageSize, order: view.order)
@@ -97,7 +98,9 @@ struct JobsPage {
         "Jobs",
         columns: [HTML.numberColumn("Job")]
           + ["State", "Kind", "Source", "Recipe", "Lane", "Progress"].map(HTML.column)
-          + [HTML.numberColumn("Records"), HTML.numberColumn("Rejected"), HTML.column("Submitted"), HTML.column("Why")],
+          + [
+            HTML.numberColumn("Records"), HTML.numberColumn("Rejected"), HTML.column("Submitted"), HTML.column("Why"),
+          ],
         rows: list.jobs.map(row))
     }
   }

@@ -52,7 +52,9 @@ struct RejectsPage {
     if !report.groups.isEmpty {
       HTML.table(
         "Reasons, the most frequent first",
-        columns: [HTML.column("Reason"), HTML.column("Column"), HTML.numberColumn("Records"), HTML.column("First of them")],
+        columns: [
+          HTML.column("Reason"), HTML.column("Column"), HTML.numberColumn("Records"), HTML.column("First of them"),
+        ],
         rows: report.groups.map { group in
           HTML.element("tr") {
             HTML.element("th", .other("scope", "row")) { HTML.name(group.code) }

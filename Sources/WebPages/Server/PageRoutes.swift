@@ -61,7 +61,7 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     page(router, "/jobs") { try await jobs($0) }
     page(router, "/jobs/{id}") { try await job($0) }
     page(router, "/jobs/{id}/rejects") { try await rejects($0) }
-    for action in JobAction.allCases {
+    for action in JobChange.Action.onPages {
       let path = "/jobs/{id}/\(action.rawValue)"
       page(router, path) { try await confirmation(of: action, $0) }
       router.post(RouterPath(path)) { request, context in
@@ -168,7 +168,7 @@ extension PageRoutes {
 // MARK: Changes
 
 extension PageRoutes {
-  private func perform(_ action: JobAction, _ visit: Visit) async throws -> Response {
+  private func perform(_ action: JobChange.Action, _ visit: Visit) async throws -> Response {
     try check.checkMayChange()
     let id = try visit.job()
     log("\(action.rawValue) job \(id)", visit)
@@ -177,6 +177,7 @@ extension PageRoutes {
     case .retry: _ = try await backend.retry(id, by: visit.peer)
     case .hold: _ = try await backend.hold(id, by: visit.peer)
     case .release: _ = try await backend.release(id, by: visit.peer)
+    case .priority: throw HTTPError(.notFound)
     case .remove:
       _ = try await backend.remove(id, by: visit.peer)
       return redirect(to: .allJobs)
