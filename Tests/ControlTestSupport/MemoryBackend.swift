@@ -7,6 +7,8 @@ import Synchronization
 /// A backend whose jobs are in memory and change when the test says so.
 package final class MemoryBackend: ControlBackend {
   package struct DiskFull: Error, CustomStringConvertible {
+    package init() {}
+
     package var description: String { "the disk of the queue store is full" }
   }
 

@@ -34,6 +34,9 @@ struct PassedSocketTests {
     #expect(try PassedSockets([nameless]).control == nameless)
     #expect(try PassedSockets([metrics, nameless]).control == nameless)
     #expect(try PassedSockets([metrics, nameless]).metrics == [metrics])
+    let web = ActivatedSocket(descriptor: metrics.descriptor, name: "web")
+    #expect(try PassedSockets([web, nameless]).control == nameless)
+    #expect(try PassedSockets([web, nameless]).web == [web])
     let alone = try PassedSockets([metrics])
     #expect(alone.control == nil && alone.metrics == [metrics])
     #expect(throws: SystemdError.self) { try PassedSockets([nameless, try socket(AF_UNIX, "other")]) }

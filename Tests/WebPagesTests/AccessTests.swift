@@ -86,7 +86,7 @@ struct AccessTests {
     for host in [
       "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.256", "127.1", "[::2]", "",
       "0.0.0.0",
-      "localhost:99999", "localhost:9:9", "user@localhost", "10.0.0.1", "xlade.example.org", "127.0.0.1 ",
+      "localhost:99999", "localhost:9:9", "user@localhost", "10.0.0.1", "xlade.example.org", "127.0.0.1 evil",
     ] {
       #expect(throws: Problem.self, "\(host)") { try check.checkHost(request(host: host)) }
     }

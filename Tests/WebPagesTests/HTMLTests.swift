@@ -18,6 +18,7 @@ struct HTMLTests {
   func attributes() {
     let field = HTML.void("input", .value("\" autofocus onfocus=\"alert(1)\u{202E}\r"))
     #expect(field.text == "<input value=\"&quot; autofocus onfocus=&quot;alert(1)\u{202E}&#13;\">")
+    #expect(HTML.void("a", .label("a\u{202E}\"b")).text == "<a aria-label=\"a[U+202E]&quot;b\">")
     #expect(HTML.void("input", .value("a\u{0}b")).text == "<input value=\"a\u{FFFD}b\">")
   }
 

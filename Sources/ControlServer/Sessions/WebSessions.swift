@@ -42,7 +42,7 @@ package final class WebSessions: Sendable {
   /// Says where the pages are from now on.
   package func serve(at origin: String) { state.withLock { $0.origin = origin } }
 
-  /// A new link for a peer. It blocks nobody: the user's name is looked up before.
+  /// A new link for a peer. The caller has looked up the user's name, which may take long.
   /// - Throws: ``ControlError/conflict(reason:hint:)`` where there are no pages, ``ControlError/unavailable(reason:hint:)``
   ///   where there are too many links.
   package func link(for peer: Peer, user: String) throws(ControlError) -> WebLink {
@@ -75,23 +75,15 @@ package final class WebSessions: Sendable {
     return try traded.get().map { (cookie, $0) }
   }
 
-  /// The session of a cookie's secret, which was used now; nil where there is none.
-  package func session(_ secret: SessionSecret) -> WebSession? {
+  /// The session of a cookie's secret; nil where there is none.
+  /// - Parameter isUse: whether it isn't idle from now on. What an open page fetches by itself is no use.
+  package func session(_ secret: SessionSecret, isUse: Bool = true) -> WebSession? {
     let (given, now) = (secret.digest, now())
     return state.withLock { state in
       removeEnded(&state, at: now)
       guard let place = Self.place(of: given, in: state.sessions) else { return nil }
-      state.sessions[place].lastUse = now
+      if isUse { state.sessions[place].lastUse = now }
       return state.sessions[place].session
-    }
-  }
-
-  /// Whether a session goes on, without using it: an open page alone doesn't keep one.
-  package func continues(_ secret: SessionSecret) -> Bool {
-    let (given, now) = (secret.digest, now())
-    return state.withLock { state in
-      removeEnded(&state, at: now)
-      return Self.place(of: given, in: state.sessions) != nil
     }
   }
 

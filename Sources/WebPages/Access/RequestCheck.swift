@@ -44,17 +44,20 @@ struct RequestCheck: Sendable {
 
   /// Whether a link was followed from another site, where the browser says so.
   static func isCrossSite(_ request: Request) -> Bool {
-    guard let site = fetchSite(of: request) else { return false }
+    guard let site = metadata("Site", of: request) else { return false }
     return site != "none" && site != "same-origin"
   }
 
-  /// Where a browser says that a request was made (Fetch Metadata, W3C).
-  private static func fetchSite(of request: Request) -> String? {
-    HTTPFields.Element.Name("Sec-Fetch-Site").flatMap { request.headers[$0] }
+  /// Whether the page's script makes a request, and not its reader, where the browser says so.
+  static func isOfScript(_ request: Request) -> Bool { metadata("Dest", of: request) == "empty" }
+
+  /// What a browser says of how a request was made (Fetch Metadata, W3C); nil where it says nothing.
+  private static func metadata(_ what: String, of request: Request) -> String? {
+    HTTPFields.Element.Name("Sec-Fetch-" + what).flatMap { request.headers[$0] }
   }
 
   private func comesFromHere(_ request: Request) -> Bool {
-    if Self.fetchSite(of: request) != nil { return !Self.isCrossSite(request) }
+    if Self.metadata("Site", of: request) != nil { return !Self.isCrossSite(request) }
     guard let origin = request.headers[.origin]?.lowercased(), let host = request.head.authority?.lowercased() else {
       return false
     }

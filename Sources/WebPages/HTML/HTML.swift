@@ -44,10 +44,10 @@ struct HTML: Sendable {
   }
 
   private static func markup(_ attributes: [Attribute?]) -> String {
-    attributes.compactMap { $0.map { " \($0.name)=\"\(escaped($0.value, showsControls: false))\"" } }.joined()
+    attributes.compactMap { $0.map { " \($0.name)=\"\(escaped($0.value, showsControls: !$0.isSentBack))\"" } }.joined()
   }
 
-  /// - Parameter showsControls: false for the values of attributes, which a form sends back as they are.
+  /// - Parameter showsControls: false for what a form sends back as it is.
   private static func escaped(_ text: some StringProtocol, showsControls: Bool) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {
@@ -85,10 +85,13 @@ struct HTML: Sendable {
 struct Attribute: Sendable {
   fileprivate let name: StaticString
   fileprivate let value: String
+  /// Whether a form sends the value back, and so has to have all of it.
+  fileprivate let isSentBack: Bool
 
-  private init(_ name: StaticString, _ value: String) {
+  private init(_ name: StaticString, _ value: String, isSentBack: Bool = false) {
     self.name = name
     self.value = value
+    self.isSentBack = isSentBack
   }
 
   static func id(_ value: String) -> Attribute { .init("id", value) }
@@ -102,7 +105,7 @@ struct Attribute: Sendable {
   static func source(_ link: PageLink) -> Attribute { .init("src", link.text) }
   static func action(_ link: PageLink) -> Attribute { .init("action", link.text) }
   static func name(_ value: StaticString) -> Attribute { .init("name", "\(value)") }
-  static func value(_ value: String) -> Attribute { .init("value", value) }
+  static func value(_ value: String) -> Attribute { .init("value", value, isSentBack: true) }
   static func title(_ value: String) -> Attribute { .init("title", value) }
   /// A label for who doesn't see the page.
   static func label(_ value: String) -> Attribute { .init("aria-label", value) }

@@ -79,8 +79,9 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
 
   /// Whom a request acts for; nil for who hasn't signed in.
   func session(of request: Request) -> (secret: SessionSecret, session: WebSession)? {
+    let isUse = !RequestCheck.isOfScript(request)
     for secret in SessionCookie.secrets(of: request) {
-      if let session = sessions.session(secret) { return (secret, session) }
+      if let session = sessions.session(secret, isUse: isUse) { return (secret, session) }
     }
     return nil
   }
@@ -221,7 +222,7 @@ extension PageRoutes {
       if !Task.isCancelled { queue.finish() }
       return true
     } write: { writer in
-      while await queue.take() != nil, sessions.continues(secret) {
+      while await queue.take() != nil, sessions.session(secret, isUse: false) != nil {
         try await writer.send(ServerSentEvent(name: "changed", data: "{}"))
         try await Task.sleep(for: .milliseconds(500))
       }

@@ -13,7 +13,7 @@ package struct WebServer<Backend: ControlBackend>: Service {
   private let logger: Logger
   private let grace: TimeAmount
 
-  /// A server that has yet to run.
+  /// A server that has yet to run. Links lead to it from now on: who connects before it accepts waits.
   /// - Parameters:
   ///   - sessions: the backend's, which makes the links.
   ///   - meter: the control socket's.
@@ -29,12 +29,12 @@ package struct WebServer<Backend: ControlBackend>: Service {
     self.settings = settings
     self.logger = logger
     self.grace = TimeAmount(grace)
+    if let first = listeners.first { sessions.serve(at: settings.url?.description ?? "http://\(first.address)") }
   }
 
   /// Answers until graceful shutdown or cancellation. Without listeners it only waits.
   package func run() async throws {
-    guard let first = listeners.first else { return try await gracefulShutdown() }
-    sessions.serve(at: settings.url?.description ?? "http://\(first.address)")
+    if listeners.isEmpty { return try await gracefulShutdown() }
     let routes = PageRoutes(
       backend: backend, sessions: sessions, check: RequestCheck(settings: settings), meter: meter, grace: grace,
       logger: logger)
