@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The web pages in a real browser, against a real daemon with real imports.
 
-LADED and LADECTL name the programs; without them those of the debug build are taken. Everything else is in a folder of its
-own. Chromium and its driver are Debian's, because selenium would look for others in the network.
+LADED and LADECTL name the programs; without them those of the debug build are taken. SCREENSHOTS names a folder in which each
+page is kept as a picture, light, dark and as on a phone. Everything else is in a folder of its own. Chromium and its driver are Debian's, because selenium would look for others in the network.
 """
 import json
 import os
@@ -24,6 +24,7 @@ BUILD = ROOT / ".build/debug"
 LADED = os.environ.get("LADED", str(BUILD / "laded"))
 LADECTL = os.environ.get("LADECTL", str(BUILD / "ladectl"))
 PATIENCE = 60
+SCREENSHOTS = os.environ.get("SCREENSHOTS")
 HOSTILE = "<script>document.title='run'<\u2044script><img src=x onerror=\"document.title='run'\">\u202e.csv"
 
 MODEL = """<?xml version="1.0" encoding="UTF-8"?>
@@ -67,10 +68,11 @@ class Daemon:
         self.process.terminate()
         self.process.wait(PATIENCE)
 
-    def ladectl(self, *arguments):
+    def ladectl(self, *arguments, expected=0):
+        """Its output. An exit status other than the expected one is a failure; None for any."""
         words = [LADECTL, "--socket", str(self.folder / "s"), *arguments]
         done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=PATIENCE)
-        if done.returncode:
+        if expected is not None and done.returncode != expected:
             raise AssertionError(f"{words}: {done.stderr}\n{(self.folder / 'log').read_text()[-2000:]}")
         return done.stdout
 
@@ -154,9 +156,10 @@ class Pages(unittest.TestCase):
         job = self.daemon.submit("held.csv", "id,name\n3,Joan\n", "--hold")
         self.open(f"/jobs/{job}")
         self.browser.find_element(By.LINK_TEXT, "Cancel").click()
+        self.wait(lambda: self.browser.current_url.endswith("/cancel"))
         self.assertIn("state", json.loads(self.daemon.ladectl("--json", "show", str(job))))
         self.browser.find_element(By.CSS_SELECTOR, "main button").click()
-        self.assertEqual(self.browser.current_url, f"{self.site}/jobs/{job}")
+        self.wait(lambda: self.browser.current_url == f"{self.site}/jobs/{job}")
         self.assertEqual(json.loads(self.daemon.ladectl("--json", "show", str(job)))["state"], "cancelled")
 
     def test_the_address_is_the_state(self):
@@ -168,13 +171,16 @@ class Pages(unittest.TestCase):
         self.wait(lambda: "q=" in self.browser.current_url)
         self.assertIn("state.csv", self.text())
         self.browser.find_element(By.PARTIAL_LINK_TEXT, "all").click()
+        self.wait(lambda: "scheduled" not in self.browser.current_url)
         self.assertIn("tag", urllib.parse.unquote(self.browser.current_url))
         self.browser.back()
+        self.wait(lambda: "scheduled" in self.browser.current_url)
         self.assertEqual(self.browser.find_element(By.ID, "q").get_attribute("value"), 'tag:"x y" state:scheduled')
 
     def test_rejects_mark_the_faulty_cell(self):
         job = self.daemon.submit("bad.csv", "id,name\nseven,<b>Edsger</b>\n8,Barbara\n")
-        self.daemon.ladectl("wait", str(job))
+        # Its status says that there are rejects.
+        self.daemon.ladectl("wait", str(job), expected=None)
         self.open(f"/jobs/{job}/rejects")
         self.assertEqual([m.text for m in self.browser.find_elements(By.TAG_NAME, "mark")], ["seven"])
         self.assertIn("<b>Edsger</b>", self.text())
@@ -198,7 +204,7 @@ class Pages(unittest.TestCase):
             self.assertEqual(len(plain.find_elements(By.TAG_NAME, "h1")), 1)
         self.open(f"/jobs/{job}/release", plain)
         plain.find_element(By.CSS_SELECTOR, "main button").click()
-        self.assertEqual(plain.current_url, f"{self.site}/jobs/{job}")
+        self.wait(lambda: plain.current_url == f"{self.site}/jobs/{job}", plain)
         self.daemon.ladectl("wait", str(job))
 
     def test_a_phone_shows_every_page_without_scrolling_sideways(self):
@@ -209,12 +215,30 @@ class Pages(unittest.TestCase):
             wide = self.browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
             self.assertLessEqual(wide, 0, path)
 
+    @unittest.skipUnless(SCREENSHOTS, "SCREENSHOTS isn't set")
+    def test_screenshots(self):
+        job = self.daemon.submit("people.csv", "id,name\n21,Ada\n,Grace\nsix,Joan\n22,Jean\n")
+        self.daemon.ladectl("wait", str(job), expected=None)
+        self.daemon.submit("next.csv", "id,name\n23,Tony\n", "--hold")
+        pages = {"overview": "/", "jobs": "/jobs", "job": f"/jobs/{job}", "rejects": f"/jobs/{job}/rejects",
+                 "question": f"/jobs/{job}/remove"}
+        for scheme, width in [("light", 1200), ("dark", 1200), ("phone", 400)]:
+            feature = {"name": "prefers-color-scheme", "value": "dark" if scheme == "dark" else "light"}
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": scheme == "phone"}
+            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            for name, path in pages.items():
+                self.open(path)
+                self.browser.save_screenshot(f"{SCREENSHOTS}/{name}-{scheme}.png")
+        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
     def test_signing_out(self):
         other = browser()
         self.addCleanup(other.quit)
         self.sign_in(other)
         other.find_element(By.CSS_SELECTOR, "header button").click()
-        self.assertIn("signed out", self.text(other))
+        self.wait(lambda: "signed out" in self.text(other), other)
         self.open("/", other)
         self.assertIn("isn't signed in", self.text(other))
 

@@ -104,6 +104,14 @@ struct JobPage {
     }
   }
 
+  /// Whether its reason says what went wrong.
+  private var isTrouble: Bool {
+    switch job.state {
+    case .retryable, .cancelled, .discarded: true
+    case .scheduled, .available, .running, .completed: false
+    }
+  }
+
   @HTMLBuilder
   private var progress: HTML {
     HTML.element("p") {
@@ -118,7 +126,7 @@ struct JobPage {
       }
     }
     if let reason = job.reason {
-      HTML.element("p", .style("problem")) {
+      HTML.element("p", isTrouble ? .style("problem") : nil) {
         HTML.name(reason)
         if let code = job.failureCode { HTML.element("span", .style("note")) { " \(code)" } }
       }

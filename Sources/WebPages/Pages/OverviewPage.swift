@@ -212,6 +212,12 @@ struct OverviewPage {
     ])
   }
 
+  /// Of a daemon that has begun lately, all times are the same.
+  private var distinctRates: [Stats.Rate] {
+    stats.rates.enumerated().filter { place, rate in place == 0 || stats.rates[place - 1].seconds != rate.seconds }
+      .map(\.element)
+  }
+
   @HTMLBuilder
   private var rates: HTML {
     HTML.element("h2") { "Rates" }
@@ -219,7 +225,7 @@ struct OverviewPage {
       "What ended lately",
       columns: [HTML.column("In the last")]
         + ["Completed", "Cancelled", "Discarded", "Records", "Records/s"].map(HTML.numberColumn),
-      rows: stats.rates.map { rate in
+      rows: distinctRates.map { rate in
         HTML.element("tr") {
           HTML.element("th", .other("scope", "row")) { Quantity.span(rate.seconds) }
           HTML.numberCell(rate.completed)

@@ -109,14 +109,16 @@ struct RejectsPage {
         HTML.name(file)
       }
       ", line \(reject.line)"
-      if !reject.column.isEmpty {
-        ", "
-        HTML.name(reject.column)
-      }
       ": "
       HTML.name(reject.message)
       " "
-      HTML.element("span", .style("note")) { reject.code }
+      HTML.element("span", .style("note")) {
+        HTML.name(reject.code)
+        if !reject.column.isEmpty {
+          " in "
+          HTML.name(reject.column)
+        }
+      }
     }
     HTML.element("pre", .other("tabindex", "0"), .other("dir", "auto"), .label("Record \(reject.number)")) {
       Self.marked(reject.record, reject.cell)

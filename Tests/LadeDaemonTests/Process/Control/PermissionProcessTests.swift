@@ -55,6 +55,41 @@ struct PermissionProcessTests {
     return (folder, try await folder.start())
   }
 
+  @Test("a page does what the user who asked for its link may do, and nothing else")
+  func pages() async throws {
+    let (folder, daemon) = try await started(operators: "web: { address: \"127.0.0.1:0\" }")
+    _ = try await folder.got(Lane.self, "POST", .pauseLane("import"))
+    let roots = try folder.write("number,name\n1,Ada\n", to: "roots.csv")
+    let mine = try folder.write("number,name\n2,Bob\n", to: "mine.csv")
+    #expect(chown(mine, Self.somebody, getegid()) == 0)
+    let job: Job = try await folder.got("POST", .jobs, body: JobSubmission(source: roots, recipe: "members"))
+    let submitted = try await ask(
+      folder, as: Self.somebody, "POST", .jobs, JobSubmission(source: mine, recipe: "members"))
+    let own: Job = try submitted.decoded()
+
+    let made = try await ask(folder, as: Self.somebody, "POST", .webSession)
+    #expect(made.status == 201, "\(made.text)")
+    let link: WebLink = try made.decoded()
+    let parts = try #require(link.url.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)(\/sign-in\?token=[0-9a-f]+)/))
+    let port = try #require(UInt16(parts.1))
+    let signedIn = try await tcp(String(parts.2), port: port)
+    #expect(signedIn.status == 303, "\(signedIn.text)")
+    let cookie = String(try #require(signedIn.headers["set-cookie"]).prefix { $0 != ";" })
+    let headers = ["Cookie": cookie, "Sec-Fetch-Site": "same-origin"]
+
+    for uri in ["/", "/jobs", "/jobs/\(job.id)", "/jobs/\(job.id)/rejects"] {
+      #expect(try await tcp(uri, port: port, headers: headers).status == 200, "\(uri)")
+    }
+    for uri in ["/jobs/\(job.id)/cancel", "/jobs/\(job.id)/hold", "/lanes/import/resume"] {
+      let answer = try await tcp("POST", uri, port: port, headers: headers)
+      #expect(answer.status == 403 && answer.text.contains("user \(Self.somebody)"), "\(uri): \(answer.text)")
+    }
+    #expect(try await tcp("POST", "/jobs/\(own.id)/cancel", port: port, headers: headers).status == 303)
+    #expect(try await folder.job(own.id).state == .cancelled)
+    #expect(try await folder.job(job.id).state == .available)
+    try await daemon.stop()
+  }
+
   @Test("who is in the group reads, submits its own files and changes its own jobs, and nothing else")
   func everyone() async throws {
     let (folder, daemon) = try await started()
