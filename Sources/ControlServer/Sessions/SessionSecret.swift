@@ -1,7 +1,7 @@
 import CLinux
 
-/// A random number of 256 bits that admits who has it: in a link for signing in, or in a browser's cookie. No way of describing
-/// values shows it; ``text`` does.
+/// A random number of 256 bits that admits who has it: in a link for signing in, or in a browser's cookie. No way of
+/// describing values shows it; ``text`` does.
 package struct SessionSecret: Sendable {
   static let size = 32
 

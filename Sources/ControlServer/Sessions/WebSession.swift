@@ -1,7 +1,7 @@
 /// A browser that has signed in: whom it acts for.
 package struct WebSession: Sendable, Hashable {
-  /// The process that asked for the link over the control socket. Everything that the browser does is done as that peer, so
-  /// it may do what its user may do there.
+  /// The process that asked for the link over the control socket. Everything that the browser does is done as that
+  /// peer, so it may do what its user may do there.
   package let peer: Peer
   /// The user's login name, or `user 1000` where there is none.
   package let user: String

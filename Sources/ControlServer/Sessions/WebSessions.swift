@@ -1,14 +1,14 @@
 package import ControlAPI
 import Synchronization
 
-/// Who may see the pages: links that were asked for over the control socket, and the browsers that have traded one for a
-/// session. All of it is in memory, so a restart of the daemon signs everybody out.
+/// Who may see the pages: links that were asked for over the control socket, and the browsers that have traded one for
+/// a session. All of it is in memory, so a restart of the daemon signs everybody out.
 ///
 /// Invariants:
 /// 1. A link is traded once, and within ``WebSessionLimits/link``.
 /// 2. Neither a link's secret nor a session's is kept: only their SHA-256, compared in constant time.
-/// 3. A session ends when it has been idle, when it is too old, when its browser signs out, or when its user opens more than
-///    ``WebSessionLimits/ofOne``. So their number is bounded.
+/// 3. A session ends when it has been idle, when it is too old, when its browser signs out, or when its user opens more
+///    than ``WebSessionLimits/ofOne``. So their number is bounded.
 package final class WebSessions: Sendable {
   private struct Entry {
     let digest: SecretDigest
@@ -43,8 +43,8 @@ package final class WebSessions: Sendable {
   package func serve(at origin: String) { state.withLock { $0.origin = origin } }
 
   /// A new link for a peer. The caller has looked up the user's name, which may take long.
-  /// - Throws: ``ControlError/conflict(reason:hint:)`` where there are no pages, ``ControlError/unavailable(reason:hint:)``
-  ///   where there are too many links.
+  /// - Throws: ``ControlError/conflict(reason:hint:)`` where there are no pages,
+  ///   ``ControlError/unavailable(reason:hint:)`` where there are too many links.
   package func link(for peer: Peer, user: String) throws(ControlError) -> WebLink {
     let secret = SessionSecret()
     let now = now()

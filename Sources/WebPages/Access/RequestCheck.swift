@@ -4,10 +4,10 @@ import Hummingbird
 
 /// Refuses requests that another site made a browser send.
 ///
-/// 1. `Host` must be a loopback name or the configured one. Otherwise a site whose name is suddenly this machine's address
-///    (DNS rebinding) could read the pages.
-/// 2. A request that changes something must say that it comes from these pages: by `Sec-Fetch-Site`, which scripts can't set,
-///    or from older browsers by `Origin`.
+/// 1. `Host` must be a loopback name or the configured one. Otherwise a site whose name is suddenly this machine's
+///    address (DNS rebinding) could read the pages.
+/// 2. A request that changes something must say that it comes from these pages: by `Sec-Fetch-Site`, which scripts
+///    can't set, or from older browsers by `Origin`.
 /// 3. In read-only mode nothing is changed, whoever asks.
 struct RequestCheck: Sendable {
   let settings: WebSettings
@@ -70,8 +70,8 @@ struct RequestCheck: Sendable {
 struct SessionCookie: Sendable {
   static let name = "lade-session"
 
-  /// The secrets that a request brings. Another port of this machine can set a cookie of this name, too, so there may be
-  /// several.
+  /// The secrets that a request brings. Another port of this machine can set a cookie of this name, too, so there may
+  /// be several.
   static func secrets(of request: Request) -> [SessionSecret] {
     let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
     return pairs.prefix(64).compactMap { pair in

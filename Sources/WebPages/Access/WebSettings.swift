@@ -1,6 +1,7 @@
 /// How the pages are reached, and what they may do.
 package struct WebSettings: Sendable, Hashable {
-  /// Where browsers find them if that isn't the listener's address: `https://lade.example.org`, without a slash at the end.
+  /// Where browsers find them if that isn't the listener's address: `https://lade.example.org`, without a slash at the
+  /// end.
   package var url: WebURL?
   /// Whether nothing can be changed by them.
   package var isReadOnly: Bool
@@ -18,8 +19,8 @@ package struct WebURL: Sendable, Hashable, CustomStringConvertible {
   let host: String
   let isSecure: Bool
 
-  /// - Parameter text: `https://lade.example.org` or `http://lade:8080`; nil for anything else. A slash at the end is left
-  ///   out.
+  /// - Parameter text: `https://lade.example.org` or `http://lade:8080`; nil for anything else. A slash at the end is
+  ///   left out.
   package init?(_ text: String) {
     let text = text.hasSuffix("/") ? String(text.dropLast()) : text
     guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }) else { return nil }

@@ -47,8 +47,8 @@ struct JobsView: Sendable, Hashable {
   }
 }
 
-/// A search for jobs: words such as `state:retryable,running recipe:orders`, by the names that the interface's query has. A
-/// value with spaces stands in quotes.
+/// A search for jobs: words such as `state:retryable,running recipe:orders`, by the names that the interface's query
+/// has. A value with spaces stands in quotes.
 struct JobSearch: Sendable, Hashable {
   /// The words before the colons.
   static let names = JobQuery.parameters.filter { !["limit", "before", "after", "order"].contains($0) }

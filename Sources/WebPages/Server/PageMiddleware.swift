@@ -3,8 +3,8 @@ import ControlServer
 import Hummingbird
 import NIOCore
 
-/// What every answer says to the browser, errors too: nothing but the server's own files is run or shown, and no other site
-/// frames or reads it.
+/// What every answer says to the browser, errors too: nothing but the server's own files is run or shown, and no other
+/// site frames or reads it.
 struct PageHeaders: RouterMiddleware {
   static let policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

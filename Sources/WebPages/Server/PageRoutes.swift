@@ -5,8 +5,8 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// The pages by their addresses. Each is made for a session, as whose peer the backend is asked: what a user may not do over
-/// the control socket, no page does.
+/// The pages by their addresses. Each is made for a session, as whose peer the backend is asked: what a user may not do
+/// over the control socket, no page does.
 struct PageRoutes<Backend: ControlBackend>: Sendable {
   let backend: Backend
   let sessions: WebSessions
@@ -207,8 +207,8 @@ extension PageRoutes {
 // MARK: Events
 
 extension PageRoutes {
-  /// Says that something has changed, at most twice a second, so that the page is fetched again. It says nothing more once the
-  /// session has ended.
+  /// Says that something has changed, at most twice a second, so that the page is fetched again. It says nothing more
+  /// once the session has ended.
   private func events(_ visit: Visit) throws -> Response {
     let query = try visit.query()
     try query.refuseNames(otherThan: ["job"])
