@@ -78,7 +78,7 @@ struct OverviewPage {
   }
 
   private static func command(for check: String) -> String {
-    check.hasPrefix("lane:") ? "ladectl lane show \(quoted(String(check.dropFirst(5))))" : "ladectl log -n 100"
+    check.hasPrefix("lane:") ? "ladectl list --lane \(quoted(String(check.dropFirst(5))))" : "ladectl log -n 100"
   }
 
   /// A name as a shell reads it.
