@@ -76,8 +76,9 @@ struct RejectText: Sendable {
       guard !lines.isEmpty, let reject = known[number] else { continue }
       let record = lines.joined(separator: "\n")
       let original = reject.record.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n")
-      corrections.append(
-        RejectCorrection(number: number, record: record == original && reject.isReadable ? nil : record))
+      // As bytes: a correction may be that of a composed character.
+      let isUnchanged = record.utf8.elementsEqual(original.utf8) && reject.isReadable
+      corrections.append(RejectCorrection(number: number, record: isUnchanged ? nil : record))
     }
     return corrections
   }

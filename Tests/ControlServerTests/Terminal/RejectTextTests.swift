@@ -38,6 +38,10 @@ struct RejectTextTests {
     #expect(try rejects.corrections(in: edited) == [.init(number: 3), .init(number: 5, record: "2,\"a\nb\",4")])
     #expect(try rejects.corrections(in: "").isEmpty)
     #expect(try rejects.corrections(in: "#lade 99 line 1\nsomething\n").isEmpty)
+    // Swift's strings would be equal.
+    let composed = RejectText([reject(3, "1,\u{E9}")], columns: [], of: 7)
+    let changed = try composed.corrections(in: composed.text().replacing("\u{E9}", with: "e\u{301}"))
+    #expect(changed.first?.record.map { Array($0.utf8) } == Array("1,e\u{301}".utf8))
   }
 
   @Test("is marked by what no record begins with")
