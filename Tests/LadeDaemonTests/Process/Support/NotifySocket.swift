@@ -11,6 +11,7 @@ final class NotifySocket: @unchecked Sendable {
   private let heard = Mutex<[String]>([])
   private let source: any DispatchSourceRead
   private let queue = DispatchQueue(label: "notify-socket")
+  private let each: @Sendable (String) -> Void
 
   /// - Parameter each: called for each line that comes, such as `READY=1`, one after the other.
   init(path: String, each: @escaping @Sendable (String) -> Void) throws {
@@ -29,21 +30,26 @@ final class NotifySocket: @unchecked Sendable {
     }
     self.descriptor = descriptor
     source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-    source.setEventHandler { [weak self] in
-      guard let self else { return }
-      while let lines = next() {
-        heard.withLock { $0 += lines }
-        lines.forEach(each)
-      }
-    }
+    self.each = each
+    source.setEventHandler { [weak self] in self?.hear() }
     source.setCancelHandler { close(descriptor) }
     source.activate()
   }
 
   deinit { source.cancel() }
 
-  /// Every line so far.
-  var lines: [String] { heard.withLock { $0 } }
+  /// Every line so far, also those that nothing has woken this one for yet.
+  var lines: [String] {
+    queue.sync { hear() }
+    return heard.withLock { $0 }
+  }
+
+  private func hear() {
+    while let lines = next() {
+      heard.withLock { $0 += lines }
+      lines.forEach(each)
+    }
+  }
 
   private func next() -> [String]? {
     var bytes = [UInt8](repeating: 0, count: 4096)
