@@ -35,7 +35,7 @@ TEST = .ci/test --skip-build $(TEST_FLAGS)
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo test test-asan test-systemd test-tsan test-web soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo demo-web test test-asan test-systemd test-tsan test-web screenshots soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-web bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ deb: man ## build a Debian package in .build/deb
 demo: build ## import real files with a private laded and query the result
 	@.ci/demo
 
+demo-web: build ## the same, and keep the daemon running, with its web pages, until Ctrl-C
+	@KEEP_OPEN=yes .ci/demo
+
 test: export LADE_TESTS = $(MODULES)
 test: deps ## run the tests, or some of them: ONLY=REGULAR_EXPRESSION, MODULES=JobsTests,SpoolTests
 	@$(SWIFT) build --build-tests
@@ -80,6 +83,10 @@ test-asan: deps ## run the tests under AddressSanitizer, including the daemon's 
 
 test-web: build ## test the web pages in Chromium, if there is one
 	@.ci/test-web $$PWD/.build/$(CONFIGURATION)
+
+screenshots: build ## take the pictures of the web pages in docs/screenshots again, if there is a Chromium
+	@mkdir -p docs/screenshots
+	@SCREENSHOTS=$$PWD/docs/screenshots .ci/test-web $$PWD/.build/$(CONFIGURATION) Pages.test_screenshots
 
 test-systemd: ## test the package under a real systemd, in throw-away namespaces
 	@if why=$$(Tests/Service/with-systemd --check 2>&1); then \
@@ -116,6 +123,7 @@ check: deps lint models ## everything a change must pass: lint, models, a build 
 	@$(STRICT) SWIFT=$(SWIFT) $(TEST) --skip $(COMPUTING)
 	@$(MAKE) --no-print-directory example
 	@PEOPLE=20000 LADE_PROGRAMS=$(CURDIR)/.build/debug .ci/demo > .build/demo.log 2>&1 || { cat .build/demo.log; exit 1; }
+	@.ci/test-web $(CURDIR)/.build/debug
 	@$(STRICT) $(MAKE) --no-print-directory test-systemd CONFIGURATION=debug
 
 example: deps ## build and run a separate package that uses the libraries
@@ -145,6 +153,9 @@ bench-control: build ## response times of a daemon that imports, and the cost of
 
 bench-memory: build ## what a daemon holds after 1,000 mixed jobs, and the peak of an import (ARGS=JOBS)
 	@Benchmarks/memory $(ARGS)
+
+bench-web: build ## response times of the web pages with a million jobs and ten million rows (ARGS=--help)
+	@Benchmarks/web $(ARGS)
 
 bench-peers: ## install the programs that the benchmarks compare with, into Benchmarks/.peers
 	@Benchmarks/install-peers

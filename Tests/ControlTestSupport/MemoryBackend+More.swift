@@ -1,6 +1,6 @@
 package import ControlAPI
 package import ControlServer
-package import Foundation
+import Foundation
 package import LadeTypes
 
 /// What the test's daemon does beside listing, showing and telling.
@@ -201,7 +201,7 @@ extension MemoryBackend {
     guard name == "main" else { throw ControlError.noSuchStore(name, known: ["main"]) }
     return Store(
       name: "main", path: "/var/lib/lade/main.sqlite", model: "/etc/lade/Main.xcdatamodeld", size: 4096, walSize: 0,
-      entities: [.init(name: "Stop", count: query.counts == false ? nil : 12, properties: ["name", "height"])])
+      entities: MemoryObjects.entities(counted: query.counts != false))
   }
 }
 

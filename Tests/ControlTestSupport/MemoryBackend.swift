@@ -1,6 +1,6 @@
 package import ControlAPI
 package import ControlServer
-package import Foundation
+import Foundation
 package import LadeTypes
 import Synchronization
 
@@ -44,9 +44,15 @@ package final class MemoryBackend: ControlBackend {
   package let arrivals: AsyncStream<Void>
 
   /// Links to the pages.
-  package let sessions = WebSessions()
+  package let sessions: WebSessions
+  package let uploads = MemoryUploads()
+  package let rejected = MemoryRejects()
 
   package init(jobs: [Job] = []) {
+    // A busy machine may take a minute to open one.
+    var limits = WebSessionLimits()
+    limits.link = .seconds(3600)
+    sessions = WebSessions(limits: limits)
     sessions.serve(at: "http://127.0.0.1:9465")
     (departures, left) = AsyncStream.makeStream()
     (arrivals, joined) = AsyncStream.makeStream()
@@ -115,38 +121,6 @@ package final class MemoryBackend: ControlBackend {
   package func job(_ id: Int64) async throws -> Job {
     guard let job = state.withLock({ $0.jobs[id] }) else { throw ControlError.noSuchJob(id) }
     return job
-  }
-
-  package func rejects(_ id: Int64) async throws -> RejectReport {
-    let job = try await job(id)
-    guard let file = job.rejectsFile else { return RejectReport(job: id) }
-    let examples = [RejectReport.Example(number: 1, line: 7, message: "“x” isn't a number", record: "1,x")]
-    return RejectReport(
-      job: id, file: file, count: 1204,
-      groups: [
-        .init(code: "not_a_number", column: "age", count: 1203, examples: examples),
-        .init(code: "too_few_fields", column: "", count: 1, examples: []),
-      ])
-  }
-
-  package func reject(_ number: Int64, of id: Int64) async throws -> Reject {
-    _ = try await job(id)
-    guard number == 1 else { throw ControlError.noSuchReject(number, of: id) }
-    return Reject(
-      number: 1, line: 7, column: "age", code: "not_a_number", message: "“x” isn't a number", record: "1,x",
-      recordBytes: 3, cell: .init(offset: 2, length: 1))
-  }
-
-  package func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage {
-    RejectPage(rejects: query.after == 0 ? [try await reject(1, of: id)] : [], columns: ["id", "age"])
-  }
-
-  package func checkRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> RejectCheck {
-    RejectCheck(resolved: 0, rejects: [try await reject(1, of: id)])
-  }
-
-  package func retryRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> Job {
-    try await submit(JobSubmission(recipe: "people"), by: peer)
   }
 
   package func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
@@ -228,6 +202,7 @@ package final class MemoryBackend: ControlBackend {
 
   package func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage {
     state.withLock { $0.objectQueries.append(query) }
+    if let page = try MemoryObjects.page(query) { return page }
     return ObjectPage(
       entity: query.entity, columns: ["name", "height", "open"],
       rows: [
@@ -237,10 +212,14 @@ package final class MemoryBackend: ControlBackend {
 
   package func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int {
     state.withLock { $0.objectQueries.append(query) }
-    return 1234
+    return try MemoryObjects.count(query) ?? 1234
   }
 
   package func origins(_ query: OriginQuery, by peer: Peer) async throws -> RowOrigins {
+    if query.predicate == "objectID == 2" {
+      return RowOrigins(
+        entity: query.entity, store: query.store ?? "main", objects: [RowOrigin(number: 2, key: "2", steps: [])])
+    }
     var step = OriginStep(
       event: "inserted", job: 12, kind: "import", submittedBy: "user 0", submittedAt: Date(timeIntervalSince1970: 0))
     (step.file, step.sha256, step.member) = ("feed.zip", String(repeating: "ab", count: 32), "stops.txt")

@@ -2,9 +2,11 @@
 """The web pages in a real browser, against a real daemon with real imports.
 
 LADED and LADECTL name the programs; without them those of the debug build are taken. SCREENSHOTS names a folder in
-which each page is kept as a picture, light, dark and as on a phone. Everything else is in a folder of its own. Chromium
+which each page is kept as a picture, some of them also dark and as on a phone. AXE names axe-core's axe.min.js; without it, that of
+Python's package axe-playwright-python is taken, if it is installed. Everything else is in a folder of its own. Chromium
 and its driver are Debian's, because selenium would look for others in the network.
 """
+import importlib.util
 import json
 import os
 import pathlib
@@ -15,6 +17,7 @@ import unittest
 import urllib.parse
 
 from selenium import webdriver
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -26,6 +29,20 @@ LADED = os.environ.get("LADED", str(BUILD / "laded"))
 LADECTL = os.environ.get("LADECTL", str(BUILD / "ladectl"))
 PATIENCE = 60
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
+
+
+def find_axe():
+    """The text of axe-core, or None. The package isn't imported: it would want Playwright."""
+    path = os.environ.get("AXE")
+    if not path:
+        package = importlib.util.find_spec("axe_playwright_python")
+        if not package or not package.submodule_search_locations:
+            return None
+        path = os.path.join(package.submodule_search_locations[0], "axe.min.js")
+    return pathlib.Path(path).read_text() if os.path.exists(path) else None
+
+
+AXE = find_axe()
 # The daemon reads variables that begin so as configuration.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("LADE_")}
 HOSTILE = "<script>document.title='run'<\u2044script><img src=x onerror=\"document.title='run'\">\u202e.csv"
@@ -35,6 +52,11 @@ MODEL = """<?xml version="1.0" encoding="UTF-8"?>
   <entity name="Person" representedClassName="Person" syncable="YES">
     <attribute name="id" attributeType="Integer 64"/>
     <attribute name="name" optional="YES" attributeType="String"/>
+    <attribute name="born" optional="YES" attributeType="Date"/>
+    <relationship name="mentor" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Person"
+      inverseName="pupils" inverseEntity="Person"/>
+    <relationship name="pupils" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Person"
+      inverseName="mentor" inverseEntity="Person"/>
     <uniquenessConstraints><uniquenessConstraint><constraint value="id"/></uniquenessConstraint></uniquenessConstraints>
   </entity>
 </model>
@@ -46,7 +68,8 @@ socket: s
 allowed_folders: [files]
 web: { address: "127.0.0.1:0" }
 stores: { main: { path: main.sqlite, model: People.xcdatamodel } }
-recipes: { people: { store: main, entity: Person } }
+recipes: { people: { store: main, entity: Person, lineage: true } }
+schedules: { nightly: { calendar: "Mon..Fri 02:30", job: { kind: optimise, store: main } } }
 """
 
 
@@ -134,10 +157,33 @@ class Pages(unittest.TestCase):
         return (driver or self.browser).find_element(By.TAG_NAME, "main").text
 
     def wait(self, condition, driver=None):
-        WebDriverWait(driver or self.browser, PATIENCE).until(lambda _: condition())
+        # A page that is being left has elements that are gone when they are read.
+        WebDriverWait(
+            driver or self.browser, PATIENCE, ignored_exceptions=[StaleElementReferenceException, NoSuchElementException]
+        ).until(lambda _: condition())
+
+    def press(self, title, driver=None):
+        """Presses the button with this title."""
+        (driver or self.browser).find_element(By.XPATH, f"//main//button[normalize-space()='{title}']").click()
+
+    def pages(self):
+        """Every kind of page, with something on it."""
+        if not hasattr(Pages, "shown"):
+            job = self.daemon.submit("people.csv", "id,name\n21,Ada\n,Grace\nsix,Joan\n22,Jean\n")
+            self.daemon.ladectl("wait", str(job), expected=None)
+            self.daemon.submit("next.csv", "id,name\n23,Tony\n", "--hold")
+            self.open("/data/main/Person")
+            row = self.browser.find_element(By.CSS_SELECTOR, "main tbody tr a").get_attribute("href")
+            Pages.shown = {
+                "overview": "/", "jobs": "/jobs", "job": f"/jobs/{job}", "question": f"/jobs/{job}/remove",
+                "change": "/jobs/change?q=state:scheduled&action=cancel", "rejects": f"/jobs/{job}/rejects",
+                "reject": f"/jobs/{job}/rejects/1", "data": "/data", "model": "/model/main", "objects": "/data/main/Person?sort=-id",
+                "object": urllib.parse.urlsplit(row).path, "schedules": "/schedules", "stores": "/stores",
+                "log": "/log", "upload": "/upload", "configuration": "/configuration", "mistake": "/jobs?q=colour:red",
+                "nothing": "/nothing"}
+        return Pages.shown
 
     def test_a_link_signs_in_once(self):
-        self.assertEqual(self.browser.current_url, self.site + "/")
         link = self.daemon.link()
         self.assertEqual(self.browser.execute_script("return document.cookie"), "", "scripts don't see the cookie")
         other = browser()
@@ -190,6 +236,125 @@ class Pages(unittest.TestCase):
         self.assertEqual([m.text for m in self.browser.find_elements(By.TAG_NAME, "mark")], ["seven"])
         self.assertIn("<b>Edsger</b>", self.text())
 
+    def test_a_rejected_record_is_corrected_into_a_row(self):
+        job = self.daemon.submit("wrong.csv", "id,name\nthirteen,Frances\n14,Kathleen\n")
+        self.daemon.ladectl("wait", str(job), expected=None)
+        self.open(f"/jobs/{job}/rejects")
+        self.browser.find_element(By.PARTIAL_LINK_TEXT, "Correct").click()
+        self.wait(lambda: self.browser.find_elements(By.TAG_NAME, "textarea"))
+        field = self.browser.find_element(By.TAG_NAME, "textarea")
+        self.assertEqual(field.get_attribute("value"), "thirteen,Frances")
+        field.clear()
+        field.send_keys("thirty,Frances")
+        self.press("Check")
+        self.wait(lambda: "thirty" in self.browser.find_element(By.TAG_NAME, "mark").text)
+        field = self.browser.find_element(By.TAG_NAME, "textarea")
+        field.clear()
+        field.send_keys("13,Frances")
+        self.press("Check")
+        self.wait(lambda: "would be imported" in self.text())
+        self.assertEqual(self.daemon.ladectl("count", "Person", "--where", "id == 13").strip(), "0", "only checked")
+        self.press("Import it again")
+        self.wait(lambda: self.browser.current_url.split("/")[-1].isdigit() and f"/{job}/" not in self.browser.current_url)
+        self.wait(lambda: "completed" in self.browser.find_element(By.ID, "progress").text)
+        self.assertEqual(self.daemon.ladectl("count", "Person", "--where", "id == 13").strip(), "1")
+        self.open(f"/jobs/{job}/rejects")
+        self.assertIn("1 resolved by job", self.text())
+
+    def test_objects_are_found_and_say_where_they_come_from(self):
+        job = self.daemon.submit("data.csv", "id,name\n501,Alan\n502,<i>Alonzo</i>\n")
+        self.daemon.ladectl("wait", str(job))
+        self.open("/data")
+        self.browser.find_element(By.LINK_TEXT, "Person").click()
+        self.wait(lambda: self.browser.current_url.endswith("/data/main/Person"))
+        field = self.browser.find_element(By.NAME, "where")
+        field.send_keys("id > 500 AND id < 503")
+        field.submit()
+        self.wait(lambda: "where=" in self.browser.current_url)
+        self.assertIn("<i>Alonzo</i>", self.text())
+        self.assertEqual(len(self.browser.find_elements(By.CSS_SELECTOR, "main tbody tr")), 2)
+        self.browser.find_element(By.CSS_SELECTOR, "main tbody tr a").click()
+        self.wait(lambda: "/data/main/Person/" in self.browser.current_url)
+        self.assertIn("data.csv", self.text())
+        self.assertIn("line 2", self.text())
+        self.open("/data/main/Person?where=" + urllib.parse.quote("nobody == 3"))
+        self.assertIn("nobody", self.browser.find_element(By.CSS_SELECTOR, "main [role=alert]").text)
+
+    def test_a_file_is_uploaded_tried_and_imported(self):
+        rows = "".join(f"{number},Name {number} {'x' * 40}\n" for number in range(10_000, 60_000))
+        path = self.daemon.folder / "uploaded.csv"
+        path.write_text("id,name\n" + rows)
+        self.assertGreater(path.stat().st_size, 2 << 20, "several parts")
+        self.open("/upload")
+        self.browser.find_element(By.ID, "files").send_keys(str(path))
+        self.press("Send")
+        self.wait(lambda: self.browser.current_url.split("/")[-1].isdigit())
+        self.assertIn("10000,Name 10000", self.text())
+        self.press("Try it")
+        self.wait(lambda: "would do with its beginning" in self.text())
+        self.assertEqual(self.daemon.ladectl("count", "Person", "--where", "id == 10000").strip(), "0", "only tried")
+        self.press("Import it by people")
+        self.wait(lambda: "/jobs/" in self.browser.current_url)
+        self.wait(lambda: "completed" in self.browser.find_element(By.ID, "progress").text)
+        counted = self.daemon.ladectl("count", "Person", "--where", "id >= 10000 AND id < 60000")
+        self.assertEqual(counted.strip(), "50000")
+        self.open("/upload")
+        self.assertNotIn("uploaded.csv", self.text())
+
+    def test_many_jobs_are_changed_at_once(self):
+        for number in range(3):
+            self.daemon.submit(f"many-{number}.csv", f"id,name\n{600 + number},Edith\n", "--hold", "--tag", "many")
+        self.open("/jobs?q=tag:many")
+        self.browser.find_element(By.CSS_SELECTOR, "#action option[value=cancel]").click()
+        self.press("Go on…")
+        self.wait(lambda: "/jobs/change" in self.browser.current_url)
+        self.press("Cancel them all")
+        self.wait(lambda: "Done for 3 jobs." in self.text())
+        jobs = json.loads(self.daemon.ladectl("--json", "list", "--tag", "many"))["jobs"]
+        self.assertEqual([job["state"] for job in jobs], ["cancelled"] * 3)
+
+    def test_two_tabs_follow_by_one_stream(self):
+        first = self.daemon.submit("one.csv", "id,name\n701,Adele\n", "--hold")
+        self.open(f"/jobs/{first}")
+        second = self.browser.current_window_handle
+        self.browser.switch_to.new_window("tab")
+        self.addCleanup(self.browser.switch_to.window, second)
+        self.addCleanup(self.browser.close)
+        self.open("/jobs?q=tag:never")
+        self.open(f"/jobs/{first}")
+        self.daemon.ladectl("release", str(first))
+        self.wait(lambda: "completed" in self.browser.find_element(By.ID, "progress").text)
+        self.browser.switch_to.window(second)
+        self.wait(lambda: "completed" in self.browser.find_element(By.ID, "progress").text)
+        self.browser.switch_to.window(self.browser.window_handles[-1])
+
+    def test_a_page_outlives_a_restart_of_the_daemon(self):
+        daemon = Daemon()
+        self.addCleanup(daemon.close)
+        other = browser()
+        self.addCleanup(other.quit)
+        other.get(daemon.link())
+        daemon.stop()
+        daemon.start()
+        # The port may be another one now, and the session has ended: nothing breaks, and a new link signs in again.
+        other.get(daemon.link())
+        self.assertEqual(other.find_element(By.TAG_NAME, "h1").text, "Overview")
+
+    @unittest.skipUnless(AXE, "there is no axe-core (pip install --no-deps axe-playwright-python)")
+    def test_every_page_is_accessible_light_and_dark(self):
+        for scheme in ["light", "dark"]:
+            feature = {"name": "prefers-color-scheme", "value": scheme}
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+            self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
+            for name, path in self.pages().items():
+                with self.subTest(page=name, scheme=scheme):
+                    self.open(path)
+                    self.browser.execute_script(AXE)
+                    found = self.browser.execute_async_script(
+                        "const done = arguments[0]; axe.run().then(r => done(r.violations.map(v =>"
+                        " v.id + ': ' + v.nodes.map(n => n.html).join(' | '))), e => done([String(e)]))")
+                    self.assertEqual(found, [])
+
     def test_hostile_names_are_shown_and_never_run(self):
         name = HOSTILE.replace("/", "\u2044")
         job = self.daemon.submit(name, "id,name\n9,Tony\n")
@@ -204,7 +369,7 @@ class Pages(unittest.TestCase):
         plain = browser(has_scripts=False)
         self.addCleanup(plain.quit)
         self.sign_in(plain)
-        for path in ["/", "/jobs", f"/jobs/{job}", f"/jobs/{job}/rejects"]:
+        for path in self.pages().values():
             self.open(path, plain)
             self.assertEqual(len(plain.find_elements(By.TAG_NAME, "h1")), 1)
         self.open(f"/jobs/{job}/release", plain)
@@ -215,25 +380,22 @@ class Pages(unittest.TestCase):
     def test_a_phone_shows_every_page_without_scrolling_sideways(self):
         self.browser.set_window_size(500, 800)
         self.addCleanup(self.browser.set_window_size, 1200, 900)
-        for path in ["/", "/jobs"]:
+        for path in self.pages().values():
             self.open(path)
             wide = self.browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
             self.assertLessEqual(wide, 0, path)
 
     @unittest.skipUnless(SCREENSHOTS, "SCREENSHOTS isn't set")
     def test_screenshots(self):
-        job = self.daemon.submit("people.csv", "id,name\n21,Ada\n,Grace\nsix,Joan\n22,Jean\n")
-        self.daemon.ladectl("wait", str(job), expected=None)
-        self.daemon.submit("next.csv", "id,name\n23,Tony\n", "--hold")
-        pages = {"overview": "/", "jobs": "/jobs", "job": f"/jobs/{job}", "rejects": f"/jobs/{job}/rejects",
-                 "question": f"/jobs/{job}/remove"}
-        for scheme, width in [("light", 1200), ("dark", 1200), ("phone", 400)]:
+        pages = self.pages()
+        for scheme, width, names in [
+            ("light", 1200, pages), ("dark", 1200, ["overview", "job"]), ("phone", 400, ["jobs", "reject"])]:
             feature = {"name": "prefers-color-scheme", "value": "dark" if scheme == "dark" else "light"}
             self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
             metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": scheme == "phone"}
             self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-            for name, path in pages.items():
-                self.open(path)
+            for name in names:
+                self.open(pages[name])
                 self.browser.save_screenshot(f"{SCREENSHOTS}/{name}-{scheme}.png")
         self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -1,4 +1,5 @@
 import ControlAPI
+import Foundation
 import LadeTypes
 import Testing
 
@@ -78,11 +79,30 @@ struct JobSearchTests {
     let selections = [
       JobSelection(),
       JobSelection(states: [.running, .discarded], kind: "import", lane: "a b", store: "\"", entity: "\\"),
+      JobSelection(error: "a*", file: "* b?.csv", since: Date(timeIntervalSince1970: 1_772_000_000.5)),
       JobSelection(recipe: "a:b", tag: "", submittedBy: "user 0", uniqueKey: "駅", batch: .max, isHeld: false),
     ]
     for selection in selections {
       #expect(try JobSearch(JobSearch.text(of: selection)).selection == selection, "\(selection)")
     }
+  }
+
+  @Test("a search for other states keeps its other words as they were typed")
+  func otherStates() {
+    let search = JobSearch.text("since:1d state:running tag:\"two words\"", in: [.retryable])
+    #expect(search == "state:retryable since:1d tag:\"two words\"")
+    #expect(JobSearch.text("state:running", in: []) == "")
+  }
+
+  @Test("a time is written out, or says how long ago it was")
+  func times() throws {
+    let date = Date(timeIntervalSince1970: 1_772_000_000)
+    #expect(
+      try JobSearch("since:2026-02-25T06:13:20Z file:*.csv error:unique*").selection
+        == JobSelection(error: "unique*", file: "*.csv", since: date))
+    let yesterday = try #require(try JobSearch("since:1d").selection.since)
+    #expect(yesterday < Date() && yesterday > date)
+    #expect(throws: QueryError.self) { try JobSearch("since:soon") }
   }
 
   @Test("what can't be searched for is said, with what can")

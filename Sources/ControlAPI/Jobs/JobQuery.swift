@@ -1,3 +1,6 @@
+import FoundationEssentials
+import LadeTypes
+
 /// Which jobs to list: the query of `GET /v1/jobs`.
 package struct JobQuery: Sendable, Hashable {
   /// The most that one answer holds.
@@ -40,8 +43,8 @@ package struct JobQuery: Sendable, Hashable {
 
   /// The parameters that there are.
   package static let parameters = [
-    "state", "kind", "lane", "store", "entity", "recipe", "tag", "submitted_by", "unique_key", "batch", "held", "limit",
-    "before", "after", "order",
+    "state", "kind", "lane", "store", "entity", "recipe", "tag", "submitted_by", "unique_key", "batch", "held", "error",
+    "file", "since", "limit", "before", "after", "order",
   ]
 
   /// Reads `state` (several with commas between), the other ``parameters``, and the page.
@@ -53,10 +56,21 @@ package struct JobQuery: Sendable, Hashable {
       JobSelection(
         states: states, kind: query["kind"], lane: query["lane"], store: query["store"], entity: query["entity"],
         recipe: query["recipe"], tag: query["tag"], submittedBy: query["submitted_by"], uniqueKey: query["unique_key"],
-        batch: try query.integer("batch", in: 0...Int64.max), isHeld: try query.flag("held")),
+        batch: try query.integer("batch", in: 0...Int64.max), isHeld: try query.flag("held"), error: query["error"],
+        file: query["file"], since: try query["since"].map(Self.time)),
       limit: try query.integer("limit", in: 1...Int64(Self.maximumLimit)).map(Int.init) ?? 100,
       before: try query.integer("before", in: 0...Int64.max), after: try query.integer("after", in: 0...Int64.max),
       order: try query["order"].map { try $0.asWord(of: Order.self, in: "order") } ?? .newest)
+  }
+
+  /// Reads a time, or how long ago it was.
+  private static func time(_ text: String) throws -> Date {
+    if let span = Duration(parsing: text), span > .zero { return Date().addingTimeInterval(-span.seconds) }
+    guard let time = WireFormat.date(of: text) else {
+      throw QueryError.invalid(
+        name: "since", value: text, expected: "a time such as 2026-03-01T12:00:00Z, or how long ago it was, such as 7d")
+    }
+    return time
   }
 
   /// The query as it is sent; of ``JobSelection/jobs`` nothing is.
@@ -73,6 +87,9 @@ package struct JobQuery: Sendable, Hashable {
     query["unique_key"] = selection.uniqueKey
     query["batch"] = selection.batch.map { String($0) }
     query["held"] = selection.isHeld.map { $0 ? "true" : "false" }
+    query["error"] = selection.error
+    query["file"] = selection.file
+    query["since"] = selection.since.map { WireFormat.text(of: $0) }
     query["limit"] = String(limit)
     query["before"] = before.map { String($0) }
     query["after"] = after.map { String($0) }

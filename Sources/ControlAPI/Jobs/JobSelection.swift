@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// Which jobs are meant: of a list, or of a change of many at once. What isn't said doesn't matter.
 package struct JobSelection: Codable, Sendable, Hashable {
   /// Only these; nil for any.
@@ -16,12 +18,19 @@ package struct JobSelection: Codable, Sendable, Hashable {
   package var batch: Int64?
   /// Whether they are on hold.
   package var isHeld: Bool?
+  /// What the failure's code is like: `*` stands for any characters, `?` for one.
+  package var error: String?
+  /// What the source is like, by the same signs.
+  package var file: String?
+  /// Only jobs that were submitted then or later.
+  package var since: Date?
 
   /// A selection; without arguments, every job.
   package init(
     jobs: [Int64]? = nil, states: [JobState] = [], kind: String? = nil, lane: String? = nil, store: String? = nil,
     entity: String? = nil, recipe: String? = nil, tag: String? = nil, submittedBy: String? = nil,
-    uniqueKey: String? = nil, batch: Int64? = nil, isHeld: Bool? = nil
+    uniqueKey: String? = nil, batch: Int64? = nil, isHeld: Bool? = nil, error: String? = nil, file: String? = nil,
+    since: Date? = nil
   ) {
     self.jobs = jobs
     self.states = states
@@ -35,6 +44,9 @@ package struct JobSelection: Codable, Sendable, Hashable {
     self.uniqueKey = uniqueKey
     self.batch = batch
     self.isHeld = isHeld
+    self.error = error
+    self.file = file
+    self.since = since
   }
 
   /// Whether it says nothing, and so means every job.
@@ -46,6 +58,7 @@ package struct JobSelection: Codable, Sendable, Hashable {
     case uniqueKey = "unique_key"
     case batch
     case isHeld = "held"
+    case error, file, since
   }
 
   /// Reads one; every key may be left out, and one that isn't known is an error: a misspelt `lane` must not mean all lanes.
@@ -64,6 +77,9 @@ package struct JobSelection: Codable, Sendable, Hashable {
       submittedBy: try body.decodeIfPresent(String.self, forKey: .submittedBy),
       uniqueKey: try body.decodeIfPresent(String.self, forKey: .uniqueKey),
       batch: try body.decodeIfPresent(Int64.self, forKey: .batch),
-      isHeld: try body.decodeIfPresent(Bool.self, forKey: .isHeld))
+      isHeld: try body.decodeIfPresent(Bool.self, forKey: .isHeld),
+      error: try body.decodeIfPresent(String.self, forKey: .error),
+      file: try body.decodeIfPresent(String.self, forKey: .file),
+      since: try body.decodeIfPresent(Date.self, forKey: .since))
   }
 }

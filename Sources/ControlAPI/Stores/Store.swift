@@ -9,18 +9,27 @@ package struct Store: Codable, Sendable, Hashable {
     package var count: Int?
     /// Its attributes and relationships, in order.
     package var properties: [String]
+    /// Its attributes, inherited ones included, but for those that the store doesn't keep.
+    package var attributes: [Attribute]
+    /// Its relationships, likewise.
+    package var relationships: [Relationship]
 
-    package init(name: String, isAbstract: Bool = false, count: Int? = nil, properties: [String] = []) {
+    package init(
+      name: String, isAbstract: Bool = false, count: Int? = nil, properties: [String] = [],
+      attributes: [Attribute] = [], relationships: [Relationship] = []
+    ) {
       self.name = name
       self.isAbstract = isAbstract
       self.count = count
       self.properties = properties
+      self.attributes = attributes
+      self.relationships = relationships
     }
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
       case name
       case isAbstract = "abstract"
-      case count, properties
+      case count, properties, attributes, relationships
     }
   }
 

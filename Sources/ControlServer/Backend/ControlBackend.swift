@@ -62,6 +62,20 @@ package protocol ControlBackend: Sendable {
   /// Makes many jobs, durably, before it returns: each that can be made, and of each other what keeps it. The answers are
   /// in the order of the submissions. What it throws is about all of them: then there is none.
   func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt]
+  /// The files that the peer has sent in parts and not submitted or removed yet, the oldest first.
+  func uploads(by peer: Peer) async throws -> [Upload]
+  /// Begins to take a file in, or goes on with one of this name and size that was broken off. A job takes it whose source is
+  /// ``Upload/source``.
+  func beginUpload(_ name: String, size: Int64, by peer: Peer) async throws -> Upload
+  /// Takes the next bytes of a file.
+  /// - Parameter offset: how many have arrived before them.
+  /// - Throws: ``ControlError/conflict(reason:hint:)`` where it is another number; ``ControlError/noSuchUpload(_:)``, as the
+  ///   others here.
+  func append(_ bytes: [UInt8], at offset: Int64, toUpload id: Int64, by peer: Peer) async throws -> Upload
+  /// The first bytes of a file, at most so many.
+  func beginning(ofUpload id: Int64, atMost limit: Int, by peer: Peer) async throws -> [UInt8]
+  /// Removes a file that isn't wanted any more.
+  func removeUpload(_ id: Int64, by peer: Peer) async throws
   /// Cancels a job, or asks the one that runs to stop.
   func cancel(_ id: Int64, by peer: Peer) async throws -> Job
   /// Tries a job again that failed, was cancelled, or waits for its next attempt.

@@ -11,6 +11,7 @@ package enum ControlError: Error, Sendable, Hashable {
   case noSuchEntity(String, known: [String])
   case noSuchRecipe(String, known: [String])
   case noSuchSchedule(String, known: [String])
+  case noSuchUpload(Int64)
   /// Something in the request isn't what it should be.
   case invalid(field: String, reason: String, hint: String? = nil)
   /// The daemon can't open a file that it was told to read.
@@ -55,6 +56,10 @@ package enum ControlError: Error, Sendable, Hashable {
       missing("recipe", name, known)
     case .noSuchSchedule(let name, let known):
       missing("schedule", name, known)
+    case .noSuchUpload(let id):
+      Problem(
+        status: 404, code: "no_such_upload", title: "No such upload",
+        detail: "There is no upload \(id) of yours: it was imported, removed, or is too old.")
     case .invalid(let field, let reason, let hint):
       Problem(
         status: 422, code: "invalid_request", title: "The request can't be carried out",

@@ -1,6 +1,6 @@
 import Glibc
 package import Hummingbird
-package import NIOCore
+import NIOCore
 
 /// What a route knows of its request beside the request: the connection it came on.
 package struct ControlContext: RequestContext {

@@ -7,8 +7,8 @@ package final class JobRecord: ManagedObject {
 
   /// The names of the attributes that requests search and sort by.
   enum Key: String, CaseIterable {
-    case kind, lane, state, priority, store, entityName, recipe, tags, submittedBy, uniqueKey, origin
-    case submittedAt, availableAt, startedAt, endedAt, expiresAt, isHeld, isAwaitingFile, batch, attempt
+    case kind, lane, state, priority, store, entityName, recipe, source, tags, submittedBy, uniqueKey, origin
+    case submittedAt, availableAt, startedAt, endedAt, expiresAt, isHeld, isAwaitingFile, batch, attempt, failureCode
 
     var name: String { rawValue }
   }

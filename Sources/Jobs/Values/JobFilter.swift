@@ -20,6 +20,10 @@ package struct JobFilter: Sendable, Equatable {
   package var batch: Int64?
   package var isHeld: Bool?
   package var isAwaitingFile: Bool?
+  /// What the failure's code is like, by the signs of `LIKE`.
+  package var failureCode: String?
+  /// What the source is like, by the same signs.
+  package var source: String?
   /// Only jobs of entries of the spool that haven't arrived.
   package var isUnarrived: Bool
   /// Submitted at this time or later.
@@ -85,6 +89,11 @@ package struct JobFilter: Sendable, Equatable {
     }
     for (slot, flag) in [(JobRecord.Key.isHeld, isHeld), (.isAwaitingFile, isAwaitingFile)] {
       if let flag { conditions.append(.equal(slot.name, .bool(flag))) }
+    }
+    for (slot, pattern) in [(JobRecord.Key.failureCode, failureCode), (.source, source)] {
+      if let pattern {
+        conditions.append(.comparison(.path(slot.name), .like, .constant(.string(pattern))))
+      }
     }
     if isUnarrived {
       // Two ends of the index of origins: whatever begins with `spool:`.

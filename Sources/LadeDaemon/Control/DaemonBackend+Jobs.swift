@@ -79,9 +79,7 @@ extension DaemonBackend {
       if configuration.readsDatabase(submission.recipe) { return nil }
       throw ControlError.invalid(field: "source", reason: "an import needs the path of its file")
     }
-    return try await directories.onQueue { [directories] in
-      .file(try directories.openSubmitted(source, for: peer.uid, allowedFolders: folders))
-    }
+    return .file(try await opened(source, by: peer))
   }
 
   /// As a set of the hot folder would be called: `timetable-2026-11-28`.
@@ -174,6 +172,9 @@ extension JobFilter {
       isHeld: selection.isHeld)
     ids = selection.jobs
     batch = selection.batch
+    failureCode = selection.error
+    source = selection.file
+    submittedSince = selection.since
     submitters = selection.submittedBy.map(Self.submitters)
   }
 

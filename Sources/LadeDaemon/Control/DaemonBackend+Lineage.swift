@@ -30,7 +30,7 @@ extension DaemonBackend {
   ) throws -> FetchPredicate {
     switch (query.key, query.predicate) {
     case (nil, let format?):
-      let predicate = try FetchPredicate(where: format)
+      let predicate = try FetchPredicate(where: format, of: entity, in: store)
       try permissions.check(predicate, by: peer)
       return predicate
     case (let key?, nil): return try self.predicate(ofKey: key, entity, in: store)

@@ -10,7 +10,7 @@ extension DaemonBackend {
     let (store, entity) = try target(query)
     let columns = try ObjectColumns(query.columns, of: entity)
     try ObjectColumns.check(query.sort, of: entity)
-    let request = try request(query, by: peer)
+    let request = try request(query, of: entity, in: store, by: peer)
     let counted = try ObjectColumns.counts(in: query.sort, of: entity)
     if columns.hasCounts || !counted.isEmpty {
       let selected = try columns.selection(sortedBy: counted)
@@ -30,8 +30,8 @@ extension DaemonBackend {
   }
 
   func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int {
-    let (store, _) = try target(query)
-    var request = try request(query, by: peer)
+    let (store, entity) = try target(query)
+    var request = try request(query, of: entity, in: store, by: peer)
     request.sortDescriptors = []
     request.fetchLimit = 0
     request.fetchOffset = 0
@@ -59,10 +59,12 @@ extension DaemonBackend {
     return (store, entity)
   }
 
-  private func request(_ query: ObjectQuery, by peer: Peer) throws -> FetchRequest<ManagedObject> {
+  private func request(
+    _ query: ObjectQuery, of entity: EntityDescription, in store: DataStores.Store, by peer: Peer
+  ) throws -> FetchRequest<ManagedObject> {
     var request = FetchRequest<ManagedObject>(entityName: query.entity)
     if let format = query.predicate {
-      let predicate = try FetchPredicate(where: format)
+      let predicate = try FetchPredicate(where: format, of: entity, in: store)
       try permissions.check(predicate, by: peer)
       request.predicate = predicate
     }
@@ -95,26 +97,36 @@ extension DaemonBackend {
   }
 }
 
-/// The columns of a page of objects: attributes, what to-one relationships lead to, and how many objects a to-many relationship
-/// leads to.
+/// The columns of a page of objects: attributes, what to-one relationships lead to, how many objects a to-many relationship
+/// leads to, and the numbers of objects.
 struct ObjectColumns: Sendable {
   private static let count = "@count"
 
+  /// What a name leads to.
+  struct Path: Sendable {
+    /// The properties that it leads over. One that ends in a to-many relationship stands for the number of its objects.
+    var properties: [PropertyDescription] = []
+    /// Whether the name ends in `objectID`: the number of the object that the properties lead to.
+    var isNumber = false
+
+    /// Whether a name stands for the object itself where no property has it, as in a predicate.
+    static func isNumber(_ name: String) -> Bool { name == "objectID" || name.uppercased() == "SELF" }
+  }
+
   let names: [String]
-  /// The properties that each name leads over. A path that ends in a to-many relationship stands for the number of its objects.
-  let paths: [[PropertyDescription]]
+  let paths: [Path]
 
   var hasCounts: Bool { paths.contains(where: Self.isCount) }
 
-  /// - Parameter names: key paths over to-one relationships, which may end in `@count`; when empty, every attribute and to-one
-  ///   relationship.
+  /// - Parameter names: key paths over to-one relationships, which may end in `@count` or `objectID`; when empty, every
+  ///   attribute and to-one relationship.
   init(_ names: [String], of entity: EntityDescription) throws {
     if names.isEmpty {
       let properties = entity.properties.filter { property in
         !property.isTransient && !((property as? RelationshipDescription)?.isToMany ?? false)
       }
       self.names = properties.map(\.name)
-      paths = properties.map { [$0] }
+      paths = properties.map { Path(properties: [$0]) }
     } else {
       self.names = names
       paths = try names.map { try Self.path($0, of: entity, field: "columns") }
@@ -146,26 +158,33 @@ struct ObjectColumns: Sendable {
     }
     let shown = try zip(names, paths).map { name, path -> FetchedProperty in
       if Self.isCount(path) { return try count(name) }
-      let key = (path.last as? RelationshipDescription)?.destinationEntity.singleKey
+      let other = path.isNumber ? nil : path.properties.last as? RelationshipDescription
+      let key = other?.destinationEntity.singleKey
       return .expression(ExpressionDescription(name, .keyPath(name + (key.map { ".\($0.name)" } ?? ""))))
     }
     return try shown + counts.filter { !names.contains($0) }.map(count)
   }
 
-  private static func isCount(_ path: [PropertyDescription]) -> Bool {
-    (path.last as? RelationshipDescription)?.isToMany ?? false
+  private static func isCount(_ path: Path) -> Bool {
+    (path.properties.last as? RelationshipDescription)?.isToMany ?? false
   }
 
-  private static func path(
-    _ name: String, of entity: EntityDescription, field: String
-  ) throws -> [PropertyDescription] {
-    var path: [PropertyDescription] = []
+  private static func path(_ name: String, of entity: EntityDescription, field: String) throws -> Path {
+    var path = Path()
     var current: EntityDescription? = entity
     var parts = name.split(separator: ".").map(String.init)
     let isCounted = parts.last == count
     if isCounted { parts.removeLast() }
-    for (index, part) in parts.enumerated() {
-      guard let here = current, let property = here.propertiesByName[part] else {
+    var index = 0
+    while index < parts.count {
+      let part = parts[index]
+      // Several parts for an element of a composite attribute.
+      let found = current?.property(beginning: parts[index...])
+      if found == nil, current != nil, !isCounted, index == parts.count - 1, Path.isNumber(part) {
+        path.isNumber = true
+        return path
+      }
+      guard let (property, length) = found else {
         throw ControlError.invalid(
           field: field, reason: "\(current?.name ?? name) has no property \(part)",
           hint: current.map { entity in
@@ -174,10 +193,11 @@ struct ObjectColumns: Sendable {
             return meant + "It has \(known.joined(separator: ", "))."
           })
       }
-      path.append(property)
+      path.properties.append(property)
+      index += length
       let relationship = property as? RelationshipDescription
-      if relationship?.isToMany == true, !isCounted || index < parts.count - 1 {
-        let counted = (parts.prefix(index + 1) + [count]).joined(separator: ".")
+      if relationship?.isToMany == true, !isCounted || index < parts.count {
+        let counted = (parts.prefix(index) + [count]).joined(separator: ".")
         throw ControlError.invalid(
           field: field, reason: "\(name) leads over a to-many relationship",
           hint: "\(counted) is the number of its objects.")
@@ -193,10 +213,12 @@ struct ObjectColumns: Sendable {
     return path
   }
 
-  static func value(_ path: [PropertyDescription], of object: ManagedObject) -> JSONValue {
+  static func value(_ path: Path, of object: ManagedObject) -> JSONValue {
     var current: ManagedObject? = object
-    for property in path.dropLast() { current = current?.object(property.slot) }
-    guard let current, let last = path.last else { return .null }
+    for property in path.properties.dropLast(path.isNumber ? 0 : 1) { current = current?.object(property.slot) }
+    guard let current else { return .null }
+    if path.isNumber { return .int(current.objectID.number) }
+    guard let last = path.properties.last else { return .null }
     if last is RelationshipDescription {
       guard let other: ManagedObject = current.object(last.slot) else { return .null }
       return key(of: other)
@@ -215,6 +237,18 @@ extension EntityDescription {
   /// The attribute of its first uniqueness constraint of one attribute.
   fileprivate var singleKey: AttributeDescription? {
     uniquenessConstraints.first { $0.count == 1 }?.first
+  }
+
+  fileprivate var shownAttributes: [Store.Attribute] {
+    attributes.filter { !$0.isTransient }.map { Store.Attribute(name: $0.name, type: $0.type.rawValue) }
+  }
+
+  fileprivate var shownRelationships: [Store.Relationship] {
+    relationships.filter { !$0.isUnstored }.map { relationship in
+      Store.Relationship(
+        name: relationship.name, entity: relationship.destinationEntity.name, isToMany: relationship.isToMany,
+        inverse: relationship.inverseRelationship?.name)
+    }
   }
 }
 
@@ -236,14 +270,16 @@ extension JSONValue {
 }
 
 extension FetchPredicate {
-  /// The predicate of a client's `where`.
+  /// The predicate of a client's `where`, in which numbers of objects may stand.
   /// - Throws: ``ControlError/invalid(field:reason:hint:)``.
-  init(where format: String) throws {
+  init(where format: String, of entity: EntityDescription, in store: DataStores.Store) throws {
+    let predicate: FetchPredicate
     do {
-      try self.init(format: format)
+      predicate = try FetchPredicate(format: format)
     } catch {
       throw ControlError.invalid(field: "where", reason: "\(error)")
     }
+    self = try ObjectNumbers(coordinator: store.coordinator).resolved(predicate, of: entity)
   }
 }
 
@@ -322,7 +358,8 @@ extension DaemonBackend {
         let entity = store.coordinator.model.entitiesByName[name]
         return Store.Entity(
           name: name, isAbstract: entity?.isAbstract ?? false, count: counts[name],
-          properties: entity?.properties.map(\.name) ?? [])
+          properties: entity?.properties.map(\.name) ?? [], attributes: entity?.shownAttributes ?? [],
+          relationships: entity?.shownRelationships ?? [])
       })
   }
 }

@@ -87,10 +87,7 @@ extension DaemonBackend {
       throw ControlError.invalid(
         field: "source", reason: "the path of a file is needed, unless the recipe reads a database")
     }
-    let folders = configuration.allowedFolders
-    return try await directories.onQueue { [directories] in
-      try directories.openSubmitted(path, for: peer.uid, allowedFolders: folders)
-    }
+    return try await opened(path, by: peer)
   }
 
   private var credentials: MaskCredentials { configuration.credentials ?? MaskCredentials(folder: nil) }

@@ -30,7 +30,7 @@ final class StandingQueries: Sendable {
     let columns = try ObjectColumns(query.columns, of: entity)
     try ObjectColumns.check(query.sort, of: entity)
     try columns.refuseCounts(query.sort, of: entity)
-    let request = try Self.request(query)
+    let request = try Self.request(query, of: entity, in: store)
     let feed = feed(of: store)
     // What was saved before the fetch isn't announced as a change after it.
     await store.main.catchUp()
@@ -63,10 +63,12 @@ final class StandingQueries: Sendable {
     }
   }
 
-  private static func request(_ query: WatchQuery) throws -> FetchRequest<ManagedObject> {
+  private static func request(
+    _ query: WatchQuery, of entity: EntityDescription, in store: DataStores.Store
+  ) throws -> FetchRequest<ManagedObject> {
     var request = FetchRequest<ManagedObject>(entityName: query.entity)
     if let format = query.predicate {
-      let predicate = try FetchPredicate(where: format)
+      let predicate = try FetchPredicate(where: format, of: entity, in: store)
       // It can take without end on the right text, and is asked for each row that is saved.
       if predicate.uses(.matches) {
         throw ControlError.invalid(

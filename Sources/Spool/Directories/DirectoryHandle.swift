@@ -154,6 +154,20 @@ final class DirectoryHandle: Sendable {
     }
   }
 
+  /// Opens a file to be written to at its end. Only the daemon may write to the directory.
+  func openToAppend(_ name: FileName) throws -> OwnedDescriptor {
+    let number = openat(descriptor.number, name.terminated, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0 else { throw SpoolError.system(call: "open", path: place(name), code: errno) }
+    return OwnedDescriptor(number)
+  }
+
+  /// Removes a directory that is empty, if it exists.
+  func removeDirectory(_ name: FileName) throws {
+    guard unlinkat(descriptor.number, name.terminated, AT_REMOVEDIR) == 0 || errno == ENOENT else {
+      throw SpoolError.system(call: "rmdir", path: place(name), code: errno)
+    }
+  }
+
   /// Removes an entry that isn't a directory, if it exists.
   func remove(_ name: FileName) throws {
     guard unlinkat(descriptor.number, name.terminated, 0) == 0 || errno == ENOENT else {

@@ -37,7 +37,7 @@ extension HTML {
 
   /// A table that is scrolled by itself where the screen is narrow.
   static func table(_ caption: String, columns: [HTML], rows: [HTML]) -> HTML {
-    element("div", .style("scroll"), .other("role", "region"), .other("tabindex", "0"), .label(caption)) {
+    element("div", .style("scroll"), .other("role", "group"), .other("tabindex", "0"), .label(caption)) {
       element("table") {
         element("caption") { HTML(caption) }
         element("thead") { element("tr") { HTML(joining: columns) } }

@@ -35,6 +35,13 @@ struct HTML: Sendable {
     HTML(markup: "<\(name)\(Self.markup(attributes))>")
   }
 
+  /// A field of several lines. A form sends the text back as it is, but for line ends, each of which becomes CR LF, and
+  /// NUL, which no page can have.
+  static func textArea(_ attributes: Attribute?..., text: some StringProtocol) -> HTML {
+    // A parser leaves out the line feed that comes first.
+    HTML(markup: "<textarea\(Self.markup(attributes))>\n\(escaped(text, showsControls: false))</textarea>")
+  }
+
   /// One after the other.
   init(joining parts: [HTML]) { self.init(markup: parts.map(\.text).joined()) }
 
@@ -114,8 +121,12 @@ struct Attribute: Sendable {
   static func other(_ name: StaticString, _ value: Int) -> Attribute { .init(name, String(value)) }
   /// A point in time for programs.
   static func datetime(_ value: String) -> Attribute { .init("datetime", value) }
-  /// The stream of events that the page follows.
-  static func events(_ link: PageLink) -> Attribute { .init("data-events", link.text) }
+  /// The script that has the stream of events for all pages.
+  static func worker(_ link: PageLink) -> Attribute { .init("data-worker", link.text) }
+  /// The form whose files the script of uploads sends.
+  static var upload: Attribute { .init("data-upload", "") }
+  /// The job whose events the page follows.
+  static func job(_ id: Int64) -> Attribute { .init("data-job", String(id)) }
   /// The element's content is fetched again with every event of the page's stream. It has an ID.
   static var live: Attribute { .init("data-live", "") }
   /// The current one of several links.

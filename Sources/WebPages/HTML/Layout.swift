@@ -4,12 +4,18 @@ import ControlServer
 /// One page: what is in its middle, and where it stands among the others.
 struct Page: Sendable {
   enum Section: Sendable, CaseIterable {
-    case overview, jobs
+    case overview, jobs, upload, data, schedules, stores, log, configuration
 
     var title: String {
       switch self {
       case .overview: "Overview"
       case .jobs: "Jobs"
+      case .upload: "Upload"
+      case .data: "Data"
+      case .schedules: "Schedules"
+      case .stores: "Stores"
+      case .log: "Log"
+      case .configuration: "Configuration"
       }
     }
 
@@ -17,22 +23,38 @@ struct Page: Sendable {
       switch self {
       case .overview: .overview
       case .jobs: .allJobs
+      case .upload: .uploads
+      case .data: .data
+      case .schedules: .schedules
+      case .stores: .stores
+      case .log: .log
+      case .configuration: .configuration
       }
     }
   }
 
+  /// Which jobs' changes change a page.
+  enum Events: Sendable, Hashable {
+    case all
+    case of(Int64)
+  }
+
   let title: String
   var section: Section?
-  /// The stream of events that it follows; nil where nothing on it changes.
-  var events: PageLink?
+  /// The events that it follows; nil where nothing on it changes.
+  var events: Events?
+  /// A script of its own.
+  var script: Asset?
   let content: HTML
 
   init(
-    _ title: String, _ section: Section? = nil, events: PageLink? = nil, @HTMLBuilder content: () throws -> HTML
+    _ title: String, _ section: Section? = nil, events: Events? = nil, script: Asset? = nil,
+    @HTMLBuilder content: () throws -> HTML
   ) rethrows {
     self.title = title
     self.section = section
     self.events = events
+    self.script = script
     self.content = try content()
   }
 
@@ -49,20 +71,29 @@ struct Page: Sendable {
           HTML.element("title") { "\(title) – Lade" }
           HTML.void("link", .other("rel", "stylesheet"), .link(.asset(.styles)))
           HTML.void("link", .other("rel", "icon"), .link(.asset(.icon)))
-          if events != nil {
-            HTML.element("script", .other("type", "module"), .source(.asset(.script))) { HTML.empty }
+          for script in [events.map { _ in Asset.script }, script].compactMap({ $0 }) {
+            HTML.element("script", .other("type", "module"), .source(.asset(script))) { HTML.empty }
           }
         }
         HTML.element("body") {
           HTML.element("a", .style("skip"), .link(.content)) { "Skip to the content" }
           header(session, isReadOnly)
-          HTML.element("main", .id("content"), .other("tabindex", "-1"), events.map { .events($0) }) {
+          HTML.element("main", .id("content"), .other("tabindex", "-1"), worker, job) {
             HTML.element("h1") { title }
             content
           }
           HTML.element("footer") { "laded \(LadeVersion.current)" }
         }
       }
+    }
+  }
+
+  private var worker: Attribute? { events.map { _ in .worker(.asset(.worker)) } }
+
+  private var job: Attribute? {
+    switch events {
+    case .of(let id)?: .job(id)
+    case .all?, nil: nil
     }
   }
 

@@ -16,13 +16,6 @@ struct PageLink: Sendable, Hashable {
   static let content = PageLink("", fragment: "content")
 
   static func jobs(_ view: JobsView) -> PageLink { PageLink("/jobs", view.query) }
-  /// The stream of events about one job, or about all.
-  static func events(of job: Int64? = nil) -> PageLink {
-    var query = QueryString()
-    query["job"] = job.map { String($0) }
-    return PageLink("/events", query)
-  }
-
   static func job(_ id: Int64) -> PageLink { PageLink("/jobs/\(id)") }
 
   static func rejects(_ job: Int64, after number: Int64 = 0) -> PageLink {
@@ -40,6 +33,58 @@ struct PageLink: Sendable, Hashable {
     PageLink("/lanes/\(QueryString.percentEncoded(lane))/\(action.rawValue)")
   }
 
+  /// The page that asks before all jobs that a search finds are changed, and where its form leads.
+  static let changes = PageLink("/jobs/change")
+
+  /// One reject, where it is corrected.
+  static func reject(_ number: Int64, of job: Int64) -> PageLink { PageLink("/jobs/\(job)/rejects/\(number)") }
+  /// Where the form leads that checks a corrected reject or imports it again.
+  static func retryReject(_ number: Int64, of job: Int64) -> PageLink {
+    PageLink("/jobs/\(job)/rejects/\(number)/retry")
+  }
+  /// The page that asks before all open rejects are imported again, and where its form leads.
+  static func retryRejects(_ job: Int64) -> PageLink { PageLink("/jobs/\(job)/rejects/retry") }
+
+  /// The stores with their entities.
+  static let data = PageLink("/data")
+
+  /// Objects of an entity.
+  static func objects(_ store: String, _ entity: String, _ query: QueryString = QueryString()) -> PageLink {
+    PageLink("/data/\(QueryString.percentEncoded(store))/\(QueryString.percentEncoded(entity))", query)
+  }
+
+  /// One object, by its number in the store.
+  static func object(_ store: String, _ entity: String, _ number: Int64) -> PageLink {
+    PageLink("/data/\(QueryString.percentEncoded(store))/\(QueryString.percentEncoded(entity))/\(number)")
+  }
+
+  /// The model of a store.
+  static func model(_ store: String) -> PageLink { PageLink("/model/\(QueryString.percentEncoded(store))") }
+
+  /// Where files are sent.
+  static let uploads = PageLink("/upload")
+  static func upload(_ id: Int64) -> PageLink { PageLink("/upload/\(id)") }
+  static func importUpload(_ id: Int64) -> PageLink { PageLink("/upload/\(id)/import") }
+  static func removeUpload(_ id: Int64) -> PageLink { PageLink("/upload/\(id)/remove") }
+
+  static let schedules = PageLink("/schedules")
+
+  /// Where the button leads that makes a job of a schedule now.
+  static func run(_ schedule: String) -> PageLink {
+    PageLink("/schedules/\(QueryString.percentEncoded(schedule))/run")
+  }
+
+  static let stores = PageLink("/stores")
+
+  /// Where the buttons lead that make a job of maintenance.
+  static func maintain(_ store: String, _ action: StoreAction) -> PageLink {
+    PageLink("/stores/\(QueryString.percentEncoded(store))/\(action.rawValue)")
+  }
+
+  static let log = PageLink("/log")
+  static let configuration = PageLink("/configuration")
+  static let reload = PageLink("/configuration/reload")
+
   /// A file whose address changes with its content.
   static func asset(_ asset: Asset) -> PageLink { PageLink("/assets/\(asset.version)/\(asset.name)") }
 }
@@ -54,6 +99,14 @@ extension JobChange.Action {
 /// What the pages can do to a lane. The raw values are in addresses.
 enum LaneAction: String, Sendable, CaseIterable {
   case pause, resume
+
+  var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+}
+
+/// What the pages can have done to a store: each is a job of maintenance. The raw values are in addresses, and are the
+/// jobs' kinds.
+enum StoreAction: String, Sendable, CaseIterable {
+  case check, backup, optimise, checkpoint, vacuum
 
   var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }

@@ -95,7 +95,7 @@ struct JobPage {
   let now: Date
 
   var page: Page {
-    Page("Job \(job.id)", .jobs, events: .events(of: job.id)) {
+    Page("Job \(job.id)", .jobs, events: .of(job.id)) {
       HTML.element("section", .id("progress"), .label("Progress"), .live) { progress }
       if !isReadOnly { HTML.element("section", .id("actions"), .label("Actions"), .live) { actions } }
       HTML.element("section", .id("facts"), .label("Facts"), .live) { facts }
@@ -247,19 +247,7 @@ struct JobPage {
     if log.isEmpty {
       HTML.element("p") { "The daemon has no lines about it, or no longer." }
     } else {
-      HTML.element("ol", .style("log")) {
-        for line in log {
-          HTML.element("li", .style("level", line.level)) {
-            HTML.time(line.at)
-            " \(line.level.rawValue) "
-            HTML.name(line.message)
-            for fact in line.facts {
-              " "
-              HTML.element("span", .style("note")) { HTML.name(fact) }
-            }
-          }
-        }
-      }
+      HTML.log(log)
     }
   }
 }

@@ -7,6 +7,7 @@ extension PageRoutes {
   func jobs(_ visit: Visit) async throws -> PageAnswer {
     let view = try JobsView(visit.query())
     async let status = backend.status()
+    let isReadOnly = check.settings.isReadOnly
     let search: JobSearch
     do {
       search = try JobSearch(view.search)
@@ -14,14 +15,18 @@ extension PageRoutes {
       guard error is JobSearchError || error is QueryError else { throw error }
       let counts = try await status.counts
       return .page(
-        JobsPage(view: view, counts: counts, selection: nil, list: nil, mistake: "\(error)").page, .badRequest)
+        JobsPage(view: view, counts: counts, selection: nil, list: nil, mistake: "\(error)", isReadOnly: isReadOnly)
+          .page, .badRequest)
     }
     if let job = search.job { return .redirect(.job(job)) }
     var query = JobQuery(search.selection, limit: JobsView.pageSize, order: view.order)
     if view.order == .newest { query.before = view.start } else { query.after = view.start }
     let list = try await backend.jobs(query)
     return .page(
-      JobsPage(view: view, counts: try await status.counts, selection: search.selection, list: list, mistake: nil).page)
+      JobsPage(
+        view: view, counts: try await status.counts, selection: search.selection, list: list, mistake: nil,
+        isReadOnly: isReadOnly
+      ).page)
   }
 }
 
@@ -34,15 +39,17 @@ struct JobsPage {
   let selection: JobSelection?
   let list: JobList?
   let mistake: String?
+  let isReadOnly: Bool
 
   var page: Page {
-    Page("Jobs", .jobs, events: .events()) {
+    Page("Jobs", .jobs, events: .all) {
       HTML.element("nav", .id("tabs"), .style("tabs"), .label("States"), .live) { tabs }
       form
       if let mistake { HTML.element("p", .id("mistake"), .other("role", "alert"), .style("problem")) { mistake } }
       if let list {
         HTML.element("div", .id("jobs"), .live) { table(list) }
         HTML.element("nav", .label("Pages of the list"), .style("paging")) { paging(list) }
+        if !isReadOnly, !list.jobs.isEmpty { changeForm }
       }
     }
   }
@@ -54,10 +61,8 @@ struct JobsPage {
   }
 
   private func tab(_ title: String, _ states: [JobState], _ count: Int) -> HTML {
-    var chosen = selection ?? JobSelection()
-    let isCurrent = selection != nil && chosen.states == states
-    chosen.states = states
-    let text = JobSearch.text(of: chosen)
+    let isCurrent = selection.map { $0.states == states } ?? false
+    let text = selection == nil ? JobSearch.text("", in: states) : JobSearch.text(view.search, in: states)
     return HTML.element("a", .link(.jobs(view.with { $0.search = text })), .current(isCurrent)) {
       title
       " "
@@ -127,6 +132,18 @@ struct JobsPage {
       }
       HTML.element("td") { HTML.time(job.submittedAt) }
       HTML.element("td", .style("reason")) { HTML.name(job.waitsFor ?? job.reason ?? "") }
+    }
+  }
+
+  /// What can be done to all jobs that the search finds, also those of other pages. A page asks before it is done.
+  private var changeForm: HTML {
+    HTML.element("form", .other("method", "get"), .action(.changes), .style("buttons")) {
+      HTML.void("input", .other("type", "hidden"), .name("q"), .value(view.search))
+      HTML.element("label", .other("for", "action")) { "All jobs that match" }
+      HTML.element("select", .id("action"), .name("action")) {
+        for action in JobChange.Action.onPages { HTML.element("option", .value(action.rawValue)) { action.title } }
+      }
+      HTML.element("button", .other("type", "submit")) { "Go on…" }
     }
   }
 

@@ -75,15 +75,26 @@ struct JobSearch: Sendable, Hashable {
     selection = try JobQuery(query).selection
   }
 
+  /// The same search for jobs in these states, with its other words as they are.
+  static func text(_ search: String, in states: [JobState]) -> String {
+    let others = words(of: search).filter { !$0.hasPrefix("state:") }.map { word in
+      guard let colon = word.firstIndex(of: ":") else { return quoted(word) }
+      return word[...colon] + quoted(String(word[word.index(after: colon)...]))
+    }
+    return (states.isEmpty ? others : ["state:" + states.map(\.rawValue).joined(separator: ",")] + others)
+      .joined(separator: " ")
+  }
+
+  /// A value as a search has it.
+  private static func quoted(_ value: String) -> String {
+    let isPlain = !value.isEmpty && !value.contains { $0.isWhitespace || $0 == "\"" || $0 == "\\" }
+    return isPlain ? value : "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+  }
+
   /// A search that finds a selection.
   static func text(of selection: JobSelection) -> String {
     let query = JobQuery(selection).queryString
-    return query.names.filter { names.contains($0) }.map { name in
-      let value = query[name] ?? ""
-      let isPlain = !value.isEmpty && !value.contains { $0.isWhitespace || $0 == "\"" || $0 == "\\" }
-      let quoted = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-      return name + ":" + (isPlain ? value : "\"" + quoted + "\"")
-    }.joined(separator: " ")
+    return query.names.filter { names.contains($0) }.map { $0 + ":" + quoted(query[$0] ?? "") }.joined(separator: " ")
   }
 
   /// The words, without their quotes. A backslash in quotes takes the next character as it is.

@@ -29,10 +29,17 @@ struct OverviewPage {
     let what: String
     let reason: String
     let command: String
+    let remedy: Remedy
+  }
+
+  /// What a button beside a problem does.
+  enum Remedy: Hashable {
+    case resume(lane: String)
+    case look(String, PageLink)
   }
 
   var page: Page {
-    Page("Overview", .overview, events: .events()) {
+    Page("Overview", .overview, events: .all) {
       HTML.element("section", .id("problems"), .label("Problems"), .live) { problems }
       HTML.element("section", .id("states"), .label("Jobs by state"), .live) { states }
       HTML.element("section", .id("lanes"), .label("Lanes"), .live) { lanes }
@@ -60,25 +67,40 @@ struct OverviewPage {
       .filter { $0.check.status != .pass }
       .sorted { ($0.check.status == .fail ? 0 : 1, $0.name) < ($1.check.status == .fail ? 0 : 1, $1.name) }
     for (name, check) in checks where !name.hasPrefix("recipe:") {
-      troubles.append(.init(what: name, reason: check.output ?? "not well", command: Self.command(for: name)))
+      troubles.append(
+        .init(
+          what: name, reason: check.output ?? "not well", command: Self.command(for: name),
+          remedy: Self.remedy(for: name)))
     }
     for recipe in status.recipes ?? [] where recipe.state != .fresh {
       troubles.append(
         .init(
           what: "recipe:\(recipe.recipe)", reason: recipe.reason ?? recipe.state.rawValue,
-          command: "ladectl list --recipe \(Self.quoted(recipe.recipe))"))
+          command: "ladectl list --recipe \(Self.quoted(recipe.recipe))",
+          remedy: .look("Its jobs", .jobs(JobsView(recipe: recipe.recipe)))))
     }
     for lane in status.lanes where lane.isPaused == true {
       troubles.append(
         .init(
           what: "lane:\(lane.name)", reason: "paused" + (lane.pausedBy.map { " by \($0)" } ?? ""),
-          command: "ladectl resume \(Self.quoted(lane.name))"))
+          command: "ladectl resume \(Self.quoted(lane.name))", remedy: .resume(lane: lane.name)))
+    }
+    if let count = status.counts[JobState.retryable.rawValue], count > 0 {
+      troubles.append(
+        .init(
+          what: "jobs", reason: Quantity.count(count, "job") + " failed, and will be tried again",
+          command: "ladectl list --state retryable",
+          remedy: .look("Show them", .jobs(JobsView(states: [.retryable])))))
     }
     return troubles
   }
 
   private static func command(for check: String) -> String {
     check.hasPrefix("lane:") ? "ladectl list --lane \(quoted(String(check.dropFirst(5))))" : "ladectl log -n 100"
+  }
+
+  private static func remedy(for check: String) -> Remedy {
+    check.hasPrefix("lane:") ? .look("Its jobs", .jobs(JobsView(lane: String(check.dropFirst(5))))) : .look("Log", .log)
   }
 
   /// A name as a shell reads it.
@@ -103,14 +125,26 @@ struct OverviewPage {
       HTML.element("p") { "None." }
     } else {
       HTML.table(
-        "Problems and what helps", columns: ["Part", "Problem", "Look at it with"].map(HTML.column),
+        "Problems and what helps", columns: ["Part", "Problem", "What helps"].map(HTML.column),
         rows: troubles.map { trouble in
           HTML.element("tr") {
             HTML.element("th", .other("scope", "row")) { HTML.name(trouble.what) }
             HTML.element("td") { HTML.name(trouble.reason) }
-            HTML.element("td") { HTML.command(trouble.command) }
+            HTML.element("td") {
+              button(for: trouble)
+              " "
+              HTML.command(trouble.command)
+            }
           }
         })
+    }
+  }
+
+  private func button(for trouble: Trouble) -> HTML {
+    switch trouble.remedy {
+    case .look(let title, let link): HTML.button(title, link)
+    case .resume(let lane) where !isReadOnly: button(for: .resume, of: lane)
+    case .resume(let lane): HTML.button("Its jobs", .jobs(JobsView(lane: lane)))
     }
   }
 
@@ -149,7 +183,9 @@ struct OverviewPage {
             HTML.numberCell(lane.scheduled)
             HTML.numberCell(lane.retryable)
             HTML.element("td") { why(lane) }
-            if !isReadOnly { HTML.element("td") { button(for: lane) } }
+            if !isReadOnly {
+              HTML.element("td") { button(for: lane.isPaused == true ? .resume : .pause, of: lane.name) }
+            }
           }
         }),
     ])
@@ -180,10 +216,9 @@ struct OverviewPage {
     }
   }
 
-  private func button(for lane: LaneStatus) -> HTML {
-    let action = lane.isPaused == true ? LaneAction.resume : .pause
-    return HTML.element("form", .other("method", "post"), .action(.action(action, lane.name))) {
-      HTML.element("button", .other("type", "submit"), .label("\(action.title) \(lane.name)")) { action.title }
+  private func button(for action: LaneAction, of lane: String) -> HTML {
+    HTML.element("form", .other("method", "post"), .action(.action(action, lane))) {
+      HTML.element("button", .other("type", "submit"), .label("\(action.title) \(lane)")) { action.title }
     }
   }
 

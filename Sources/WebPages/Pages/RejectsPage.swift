@@ -1,22 +1,5 @@
 import ControlAPI
-import ControlServer
 import LadeTypes
-
-extension PageRoutes {
-  /// The records that a job rejected.
-  func rejects(_ visit: Visit) async throws -> PageAnswer {
-    let query = try visit.query()
-    try query.refuseNames(otherThan: ["after"])
-    var rejects = RejectQuery()
-    rejects.limit = RejectsPage.pageSize
-    rejects.after = try query.integer("after", in: 0...Int64.max) ?? 0
-    let job = try await backend.job(visit.job())
-    let report = try await backend.rejects(job.id)
-    // Until the job has ended its reject file is being written.
-    let open = job.state.isEnded && report.count > 0 ? try await backend.openRejects(job.id, rejects) : nil
-    return .page(RejectsPage(job: job, report: report, open: open, after: rejects.after).page)
-  }
-}
 
 /// The page of a job's rejects: why there are any, and each record that is still open, with its faulty cell marked.
 struct RejectsPage {
@@ -29,9 +12,10 @@ struct RejectsPage {
   let open: RejectPage?
   /// The number behind which the page begins.
   let after: Int64
+  let isReadOnly: Bool
 
   var page: Page {
-    Page("Rejects of job \(job.id)", .jobs, events: job.state.isEnded ? nil : .events(of: job.id)) {
+    Page("Rejects of job \(job.id)", .jobs, events: job.state.isEnded ? nil : .of(job.id)) {
       HTML.element("p") { HTML.element("a", .link(.job(job.id))) { "Job \(job.id)" } }
       HTML.element("section", .id("reasons"), .label("Reasons"), .live) { reasons }
       HTML.element("section", .label("Records")) { records }
@@ -62,8 +46,16 @@ struct RejectsPage {
             HTML.numberCell(group.count)
             HTML.element("td") {
               if let first = group.examples.first {
-                "line \(first.line): "
+                if open != nil, first.number > 0 {
+                  HTML.element("a", .link(.reject(first.number, of: job.id))) { "reject \(first.number)" }
+                  ", "
+                }
+                "\(place(first.line)): "
                 HTML.name(first.message)
+                if let resolver = first.resolvedBy {
+                  ", resolved by job "
+                  HTML.job(resolver)
+                }
               }
             }
           }
@@ -84,15 +76,7 @@ struct RejectsPage {
         if after > 0 { HTML.button("First page", .rejects(job.id)) }
         if let next = open.next { HTML.button("Next page", .rejects(job.id, after: next)) }
       }
-      if report.open > 0 {
-        HTML.element("p") {
-          "Once they are right in the model or the recipe, or with "
-          HTML.command("--edit")
-          ", "
-          HTML.command("ladectl rejects retry \(job.id)")
-          " imports them again."
-        }
-      }
+      if report.open > 0 { retry }
     } else if report.count > 0 {
       HTML.element("p") { "The records are shown when the job has ended." }
     } else {
@@ -100,34 +84,57 @@ struct RejectsPage {
     }
   }
 
+  /// How all of them are imported again.
+  @HTMLBuilder
+  private var retry: HTML {
+    if let former = job.retryOf {
+      HTML.rejectsOfRetry(job.id, of: former)
+    } else {
+      if !isReadOnly {
+        HTML.element("p", .style("buttons")) {
+          HTML.button("Import all open records again", .retryRejects(job.id))
+        }
+      }
+      HTML.element("p", .style("note")) {
+        "Once the model or the recipe is right, "
+        HTML.command("ladectl rejects retry \(job.id)")
+        " imports them again, too. With "
+        HTML.command("--edit")
+        " they are corrected in an editor first."
+      }
+    }
+  }
+
   @HTMLBuilder
   private func record(_ reject: Reject) -> HTML {
     HTML.element("p") {
-      HTML.element("strong") { "Reject \(reject.number)" }
+      HTML.element("strong") {
+        HTML.element("a", .link(.reject(reject.number, of: job.id))) { "Reject \(reject.number)" }
+      }
       if let file = reject.file {
         " of "
         HTML.name(file)
       }
-      ", line \(reject.line)"
-      ": "
+      ", \(place(reject.line)): "
       HTML.name(reject.message)
       " "
-      HTML.element("span", .style("note")) {
-        HTML.name(reject.code)
-        if !reject.column.isEmpty {
-          " in "
-          HTML.name(reject.column)
-        }
-      }
+      HTML.reason(reject)
     }
-    HTML.element("pre", .other("tabindex", "0"), .other("dir", "auto"), .label("Record \(reject.number)")) {
-      Self.marked(reject.record, reject.cell)
-    }
-    if reject.recordBytes > reject.record.utf8.count {
-      HTML.element("p", .style("note")) {
-        "The beginning of \(Quantity.bytes(Double(reject.recordBytes)))."
-      }
-    }
+    HTML.record(reject, label: "Record \(reject.number)")
+    if !isReadOnly { HTML.element("p", .style("buttons")) { correctionButton(reject) } }
+  }
+
+  /// Leads to the job in which the reject is open.
+  private func correctionButton(_ reject: Reject) -> HTML {
+    let (origin, number) = (job.retryOf ?? job.id, job.retryOf == nil ? reject.number : reject.line)
+    return HTML.element(
+      "a", .style("button"), .link(.reject(number, of: origin)), .label("Correct reject \(number) of job \(origin)")
+    ) { "Correct" }
+  }
+
+  /// A retry has the numbers of the rejects in the place of lines.
+  private func place(_ line: Int64) -> String {
+    job.retryOf.map { "reject \(line) of job \($0)" } ?? "line \(line)"
   }
 
   /// The record with its faulty cell marked, as far as that is within what is shown.

@@ -2,12 +2,13 @@
 // and every element that is marked with data-live takes over its new content. Without this file the pages are the same,
 // except that they are reloaded by hand.
 
-const main = document.querySelector("[data-events]");
+const main = document.querySelector("[data-worker]");
+const worker = window.SharedWorker ? new SharedWorker(main.dataset.worker) : null;
 // How often the page is fetched where events don't come, and where they do, for what has no events.
 const pollingInterval = 5000;
 const slowInterval = 30000;
 
-let stream = null;
+let source = null;
 let timer = null;
 let isFetching = false;
 let isStale = false;
@@ -44,19 +45,39 @@ function take(fresh) {
   }
 }
 
+function heard(what) {
+  if (what === "changed") {
+    refresh();
+  } else {
+    poll(what === "open" ? slowInterval : pollingInterval);
+  }
+}
+
 function start() {
-  if (stream || document.hidden) return;
+  if (source || document.hidden) return;
   poll(slowInterval);
-  stream = new EventSource(main.dataset.events);
-  stream.addEventListener("open", () => poll(slowInterval));
-  stream.addEventListener("changed", refresh);
+  source = worker ? viaWorker() : directly();
+}
+
+// All open pages share one stream.
+function viaWorker() {
+  worker.port.onmessage = ({ data }) => heard(data);
+  worker.port.postMessage({ job: main.dataset.job ?? null });
+  return { close: () => worker.port.postMessage("gone") };
+}
+
+// Browsers without shared workers have a stream for each page.
+function directly() {
+  const job = main.dataset.job;
+  const stream = new EventSource(job ? `/events?job=${job}` : "/events");
   // The browser connects again by itself, unless the answer was an error.
-  stream.addEventListener("error", () => poll(pollingInterval));
+  for (const what of ["open", "changed", "error"]) stream.addEventListener(what, () => heard(what));
+  return stream;
 }
 
 function stop() {
-  stream?.close();
-  stream = null;
+  source?.close();
+  source = null;
   clearInterval(timer);
   timer = null;
 }

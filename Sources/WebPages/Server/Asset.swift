@@ -17,9 +17,11 @@ struct Asset: Sendable {
 
   static let styles = Asset("pages.css", "text/css; charset=utf-8", PackageResources.pages_css)
   static let script = Asset("pages.js", "text/javascript; charset=utf-8", PackageResources.pages_js)
+  static let worker = Asset("events.js", "text/javascript; charset=utf-8", PackageResources.events_js)
+  static let upload = Asset("upload.js", "text/javascript; charset=utf-8", PackageResources.upload_js)
   static let icon = Asset("icon.svg", "image/svg+xml", PackageResources.icon_svg)
 
-  static let all = [styles, script, icon]
+  static let all = [styles, script, worker, upload, icon]
 
   /// The entity tag (RFC 9110, 8.8.3).
   var tag: String { "\"\(version)\"" }

@@ -35,14 +35,36 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
       return id
     }
 
-    /// The name of the lane in the path.
-    func lane() throws -> String {
-      let text = try context.parameters.require("lane").replacing("=", with: "%3D")
+    /// The name that a part of the path says, such as that of a lane.
+    func name(_ part: String) throws -> String {
+      // A plus sign is itself in a path.
+      let text = try context.parameters.require(part).replacing("=", with: "%3D").replacing("+", with: "%2B")
       guard let name = try QueryString(parsing: text).names.first else {
-        throw ControlError.invalid(field: "lane", reason: "there is no name")
+        throw ControlError.invalid(field: part, reason: "there is no name")
       }
       return name
     }
+
+    /// The number that a part of the path says.
+    func number(_ part: String) throws -> Int64 {
+      let text = try context.parameters.require(part)
+      guard let number = Int64(text), number >= 0 else {
+        throw ControlError.invalid(field: part, reason: "'\(text)' isn't a number")
+      }
+      return number
+    }
+
+    /// What a form sends: as a query is written, in the body (URL Standard, 5).
+    func form() async throws -> QueryString {
+      try QueryString(parsing: String(decoding: try await body(), as: UTF8.self))
+    }
+
+    func body() async throws -> [UInt8] {
+      Array(try await request.body.collect(upTo: Self.longestBody).readableBytesView)
+    }
+
+    /// As long as a body of the interface.
+    private static var longestBody: Int { 1 << 20 }
   }
 
   func router() -> Router<ControlContext> {
@@ -60,19 +82,22 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     page(router, "/") { _ in try await overview() }
     page(router, "/jobs") { try await jobs($0) }
     page(router, "/jobs/{id}") { try await job($0) }
-    page(router, "/jobs/{id}/rejects") { try await rejects($0) }
     for action in JobChange.Action.onPages {
       let path = "/jobs/{id}/\(action.rawValue)"
       page(router, path) { try await confirmation(of: action, $0) }
-      router.post(RouterPath(path)) { request, context in
-        try await perform(action, visit(request, context))
-      }
+      change(router, path) { try await perform(action, $0) }
     }
     for action in LaneAction.allCases {
-      router.post("/lanes/{lane}/\(action.rawValue)") { request, context in
-        try await perform(action, visit(request, context))
-      }
+      change(router, "/lanes/{lane}/\(action.rawValue)") { try await perform(action, $0) }
     }
+    addChangePages(to: router)
+    addRejectPages(to: router)
+    addDataPages(to: router)
+    addModelPages(to: router)
+    addUploadPages(to: router)
+    addSchedulePages(to: router)
+    addStorePages(to: router)
+    addDaemonPages(to: router)
     router.get("/events") { request, context in try events(visit(request, context)) }
     return router
   }
@@ -98,15 +123,35 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     Response(status: .seeOther, headers: [.location: link.text, .contentLength: "0"])
   }
 
-  private func page(
+  /// A page that only who has signed in sees.
+  func page(
     _ router: Router<ControlContext>, _ path: String, _ body: @escaping @Sendable (Visit) async throws -> PageAnswer
   ) {
     router.get(RouterPath(path)) { request, context in
       let visit = try visit(request, context)
-      switch try await body(visit) {
-      case .page(let page, let status): return response(page, for: visit.session, status: status)
-      case .redirect(let link): return redirect(to: link)
-      }
+      return response(try await body(visit), to: visit)
+    }
+  }
+
+  private func response(_ answer: PageAnswer, to visit: Visit) -> Response {
+    switch answer {
+    case .page(let page, let status): return response(page, for: visit.session, status: status)
+    case .redirect(let link): return redirect(to: link)
+    case .json(let text):
+      return Response(
+        status: .ok, headers: [.contentType: "application/json", .contentLength: String(text.utf8.count)],
+        body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+  }
+
+  /// What a form of a page does, for who has signed in, unless nothing may be changed. It ends with a page or leads to one.
+  func change(
+    _ router: Router<ControlContext>, _ path: String, _ body: @escaping @Sendable (Visit) async throws -> PageAnswer
+  ) {
+    router.post(RouterPath(path)) { request, context in
+      let visit = try visit(request, context)
+      try check.checkMayChange()
+      return response(try await body(visit), to: visit)
     }
   }
 
@@ -133,6 +178,8 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
 enum PageAnswer: Sendable {
   case page(Page, HTTPResponse.Status)
   case redirect(PageLink)
+  /// For a script.
+  case json(String)
 
   static func page(_ page: Page) -> PageAnswer { .page(page, .ok) }
 }
@@ -169,8 +216,7 @@ extension PageRoutes {
 // MARK: Changes
 
 extension PageRoutes {
-  private func perform(_ action: JobChange.Action, _ visit: Visit) async throws -> Response {
-    try check.checkMayChange()
+  private func perform(_ action: JobChange.Action, _ visit: Visit) async throws -> PageAnswer {
     let id = try visit.job()
     log("\(action.rawValue) job \(id)", visit)
     switch action {
@@ -181,24 +227,23 @@ extension PageRoutes {
     case .priority: throw HTTPError(.notFound)
     case .remove:
       _ = try await backend.remove(id, by: visit.peer)
-      return redirect(to: .allJobs)
+      return .redirect(.allJobs)
     }
-    return redirect(to: .job(id))
+    return .redirect(.job(id))
   }
 
-  private func perform(_ action: LaneAction, _ visit: Visit) async throws -> Response {
-    try check.checkMayChange()
-    let lane = try visit.lane()
+  private func perform(_ action: LaneAction, _ visit: Visit) async throws -> PageAnswer {
+    let lane = try visit.name("lane")
     log("\(action.rawValue) lane \(lane)", visit)
     switch action {
     case .pause: _ = try await backend.pause(lane: lane, by: visit.peer)
     case .resume: _ = try await backend.resume(lane: lane, by: visit.peer)
     }
-    return redirect(to: .overview)
+    return .redirect(.overview)
   }
 
   /// Who asked for what on the pages, whether it was allowed or not.
-  private func log(_ what: String, _ visit: Visit) {
+  func log(_ what: String, _ visit: Visit) {
     logger.notice(
       "asked for on the web pages", metadata: ["action": "\(what)", "uid": "\(visit.peer.uid)"])
   }
@@ -207,23 +252,27 @@ extension PageRoutes {
 // MARK: Events
 
 extension PageRoutes {
-  /// Says that something has changed, at most twice a second, so that the page is fetched again. It says nothing more
-  /// once the session has ended.
+  /// Says which jobs have changed, at most twice a second, so that their pages are fetched again. It says nothing more once
+  /// the session has ended.
   private func events(_ visit: Visit) throws -> Response {
     let query = try visit.query()
     try query.refuseNames(otherThan: ["job"])
     let job = try query.integer("job", in: 0...Int64.max)
     let changes = Handed(backend.jobEvents())
     let queue = EventQueue<Bool>(capacity: 1)
+    let changed = ChangedJobs()
     let (sessions, secret) = (sessions, visit.secret)
     return EventStream(meter: meter, grace: grace).response(to: visit.request, visit.context) {
       guard let changes = changes.take() else { return true }
-      for await change in changes where job == nil || change.id == job { queue.put(true, replacing: 0) }
+      for await change in changes where job == nil || change.id == job {
+        changed.insert(change.id)
+        queue.put(true, replacing: 0)
+      }
       if !Task.isCancelled { queue.finish() }
       return true
     } write: { writer in
       while await queue.take() != nil, sessions.session(secret, isUse: false) != nil {
-        try await writer.send(ServerSentEvent(name: "changed", data: "{}"))
+        try await writer.send(ServerSentEvent(name: "changed", data: changed.take()))
         try await Task.sleep(for: .milliseconds(500))
       }
     } stop: {

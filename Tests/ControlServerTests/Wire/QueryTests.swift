@@ -9,7 +9,8 @@ struct QueryTests {
     let query = JobQuery(
       JobSelection(
         states: [.running, .retryable], kind: "import", lane: "import", store: "main", entity: "Große/Entität",
-        recipe: "people", tag: "a&b", submittedBy: "ada", uniqueKey: "k=1", batch: 4, isHeld: false),
+        recipe: "people", tag: "a&b", submittedBy: "ada", uniqueKey: "k=1", batch: 4, isHeld: false,
+        error: "unique*", file: "*.csv", since: Date(timeIntervalSince1970: 1_772_000_000.25)),
       limit: 7, before: 9, after: 2, order: .oldest)
     #expect(try JobQuery(QueryString(parsing: query.queryString.text)) == query)
     #expect(try JobQuery(QueryString(parsing: "")) == JobQuery())

@@ -165,7 +165,13 @@ struct EventTests {
     var ids: [Int64] = []
     for number in 0..<6 {
       let kind = number % 2 == 0 ? "noop" : "other"
-      ids.append(try await queue.submit(.of(kind).with { $0.tags = number < 2 ? ["early"] : ["late", "x"] }).id)
+      ids.append(
+        try await queue.submit(
+          .of(kind).with {
+            $0.tags = number < 2 ? ["early"] : ["late", "x"]
+            $0.source = number < 3 ? "stops-\(number).csv" : nil
+          }
+        ).id)
     }
     _ = try await queue.cancel(ids[0], by: "ben")
     func list(_ filter: JobFilter) async throws -> [Int64] { try await queue.jobs(filter).map(\.id) }
@@ -176,5 +182,16 @@ struct EventTests {
     #expect(try await list(JobFilter(states: [.cancelled, .available], kind: "noop")) == [ids[4], ids[2], ids[0]])
     #expect(try await list(JobFilter(tag: "early")) == [ids[1], ids[0]])
     #expect(try await list(JobFilter(submittedBy: "nobody")).isEmpty)
+    var like = JobFilter()
+    like.source = "*-?.csv"
+    #expect(try await list(like) == [ids[2], ids[1], ids[0]])
+    like.source = "*1*"
+    #expect(try await list(like) == [ids[1]])
+    like = JobFilter()
+    like.failureCode = "*"
+    #expect(try await list(like).isEmpty)
+    like = JobFilter()
+    like.submittedSince = Date() + 3600
+    #expect(try await list(like).isEmpty)
   }
 }

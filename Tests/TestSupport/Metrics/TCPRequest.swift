@@ -15,23 +15,26 @@ package struct TCPAnswer: Sendable {
 /// - Parameters:
 ///   - port: of 127.0.0.1, unless another host is said.
 ///   - headers: further lines of the head.
+///   - body: what is sent behind the head.
 package func tcp(
-  _ method: String, _ uri: String, port: UInt16, host: String = "127.0.0.1", headers: [String: String] = [:]
+  _ method: String, _ uri: String, port: UInt16, host: String = "127.0.0.1", headers: [String: String] = [:],
+  body: String = ""
 ) async throws -> TCPAnswer {
   let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
-  let request = "\(method) \(uri) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\nContent-Length: 0\r\n\(lines)\r\n"
+  let head =
+    "\(method) \(uri) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\(lines)\r\n"
   let answer = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
     // A thread of its own, for reading blocks.
-    Thread.detachNewThread { continuation.resume(with: Result { try exchange(request, host, port) }) }
+    Thread.detachNewThread { continuation.resume(with: Result { try exchange(head + body, host, port) }) }
   }
   let failure = ProgramFailure(
     program: "tcp", arguments: [method, uri], what: "no answer", error: String(decoding: answer, as: UTF8.self))
   guard let end = answer.firstRange(of: Data("\r\n\r\n".utf8)) else { throw failure }
-  let head = String(decoding: answer[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
-  guard let status = head.first.flatMap({ Int($0.split(separator: " ").dropFirst().first ?? "") }) else {
+  let answerHead = String(decoding: answer[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+  guard let status = answerHead.first.flatMap({ Int($0.split(separator: " ").dropFirst().first ?? "") }) else {
     throw failure
   }
-  let pairs = head.dropFirst().compactMap { line -> (String, String)? in
+  let pairs = answerHead.dropFirst().compactMap { line -> (String, String)? in
     guard let colon = line.firstIndex(of: ":") else { return nil }
     return (line[..<colon].lowercased(), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces))
   }

@@ -56,8 +56,10 @@ struct Site: Sendable {
     return Browser(site: self, cookie: String(cookie))
   }
 
-  func ask(_ method: String, _ uri: String, _ headers: [String: String] = [:]) async throws -> TCPAnswer {
-    try await tcp(method, uri, port: port, headers: headers)
+  func ask(
+    _ method: String, _ uri: String, _ headers: [String: String] = [:], body: String = ""
+  ) async throws -> TCPAnswer {
+    try await tcp(method, uri, port: port, headers: headers, body: body)
   }
 }
 
@@ -73,6 +75,21 @@ struct Browser: Sendable {
   /// Sends a form of the pages.
   func post(_ uri: String, _ headers: [String: String] = ["Sec-Fetch-Site": "same-origin"]) async throws -> TCPAnswer {
     try await site.ask("POST", uri, headers.merging(["Cookie": cookie]) { $1 })
+  }
+
+  /// Sends a form of the pages that has fields.
+  func send(_ uri: String, form: [String: String]) async throws -> TCPAnswer {
+    var query = QueryString()
+    for (name, value) in form { query[name] = value }
+    return try await send(uri, body: query.text)
+  }
+
+  /// Sends a body as the pages do.
+  func send(_ uri: String, body: String) async throws -> TCPAnswer {
+    let headers = [
+      "Cookie": cookie, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded",
+    ]
+    return try await site.ask("POST", uri, headers, body: body)
   }
 }
 

@@ -37,13 +37,26 @@ struct FilterOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Only jobs of this batch.", valueName: "n"))
   var batch: Int64?
 
+  @Option(
+    help: ArgumentHelp("Only jobs that failed with a code like this: 'unique*'.", valueName: "pattern"))
+  var error: String?
+
+  @Option(help: ArgumentHelp("Only jobs of files with a name like this: '*.csv'.", valueName: "pattern"))
+  var file: String?
+
+  @Option(
+    help: ArgumentHelp("Only jobs submitted at this time or later: 7d, 12h, 2026-03-01T12:00:00Z.", valueName: "time"),
+    transform: { try PastTime(parsing: $0) })
+  var since: PastTime?
+
   @Flag(help: "Only jobs on hold.")
   var held = false
 
   var selection: JobSelection {
     JobSelection(
       states: state ?? [], kind: kind, lane: lane, store: store, entity: entity, recipe: recipe, tag: tag,
-      submittedBy: by, uniqueKey: uniqueKey, batch: batch, isHeld: held ? true : nil)
+      submittedBy: by, uniqueKey: uniqueKey, batch: batch, isHeld: held ? true : nil, error: error,
+      file: file, since: since?.date)
   }
 
   /// Reads `running,available`.

@@ -42,6 +42,28 @@ struct ControlJobTests {
     try await daemon.stop()
   }
 
+  @Test("jobs are found by what their files and failures are like, and since when", .timeLimit(.minutes(20)))
+  func found() async throws {
+    let (folder, daemon) = try await started()
+    let bad = try await submit(
+      folder, JobSubmission(source: folder.write("number,name\nx,Bob\n", to: "bad.csv"), recipe: "strict"))
+    let good = try await submit(
+      folder, JobSubmission(source: folder.write(Self.csv, to: "good.csv"), recipe: "members"))
+    let code = try #require(try await folder.ended(bad.id).failureCode)
+    _ = try await folder.ended(good.id)
+    func ids(_ option: String, _ value: String) async throws -> [Int64] {
+      try await folder.asked(JobList.self, "list", option, value).jobs.map(\.id)
+    }
+    #expect(try await ids("--file", "*.csv") == [good.id, bad.id])
+    #expect(try await ids("--file", "b?d.*") == [bad.id])
+    #expect(try await ids("--file", "csv").isEmpty)
+    #expect(try await ids("--error", String(code.prefix(3)) + "*") == [bad.id])
+    #expect(try await ids("--error", code + "x").isEmpty)
+    #expect(try await ids("--since", "1d") == [good.id, bad.id])
+    #expect(try await ids("--since", "2999-01-01T00:00:00Z").isEmpty)
+    try await daemon.stop()
+  }
+
   @Test("a job whose file is gone isn't retried, and neither is one that would insert its records twice")
   func refusedRetry() async throws {
     let (folder, daemon) = try await started()

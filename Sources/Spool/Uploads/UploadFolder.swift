@@ -1,0 +1,206 @@
+// Files that are sent to the daemon in parts, because their senders have no path that it could open. What is known of one is in
+// the names of its folders, so there is nothing that a kill could leave wrong: `USER/NUMBER-SIZE/NAME`, and the file is as long
+// as what has arrived of it.
+
+import Glibc
+
+/// A file that is being sent, or was sent and not submitted yet.
+package struct UploadedFile: Sendable, Hashable {
+  /// Its number among its user's, from 1.
+  package let number: Int64
+  /// Its own name, as the sender called it.
+  package let name: String
+  /// Bytes that it is to have.
+  package let size: Int64
+  /// Bytes that have arrived.
+  package let received: Int64
+  /// When the last of them did, in nanoseconds since 1970.
+  let modified: Int64
+
+  package var isWhole: Bool { received == size }
+}
+
+/// The folder of uploads, only for the daemon. Everything here blocks, and takes one call at a time.
+package struct UploadFolder: Sendable {
+  /// The most that a user can have without submitting or removing any.
+  package static let mostUploads = 100
+  /// An upload that nothing was added to for so long is removed when its user begins another.
+  private static let lifetime: Int64 = 24 * 3600 * 1_000_000_000
+
+  private let path: String
+
+  /// - Parameter path: of the folder. It is created by the first upload.
+  package init(_ path: String) { self.path = path }
+
+  /// Begins an upload, or goes on with one of this name and size that was broken off.
+  /// - Throws: ``UploadRefusal``, ``SpoolError``.
+  package func begin(_ name: String, size: Int64, for user: UInt32) throws -> UploadedFile {
+    let fileName = FileName(name)
+    if let refusal = fileName.refusal { throw UploadRefusal.badName(refusal.what) }
+    guard !name.isEmpty, !name.contains("/"), !name.hasPrefix(".") else {
+      throw UploadRefusal.badName("it has to be one name that doesn't begin with a dot")
+    }
+    guard size > 0 else { throw UploadRefusal.isEmpty }
+    try removeOld(of: user)
+    let present = try uploads(of: user)
+    if let begun = present.first(where: { $0.name == name && $0.size == size && !$0.isWhole }) { return begun }
+    guard present.count < Self.mostUploads else { throw UploadRefusal.tooMany(Self.mostUploads) }
+    let root = try folder(of: user, isCreated: true)
+    guard let root else { throw SpoolError.notADirectory(path: path) }
+    // What others are sending takes room, too.
+    let room = try root.room() / 2 - present.reduce(0) { $0 + $1.size - $1.received }
+    guard size <= room else { throw UploadRefusal.noRoom(bytes: size, room: max(room, 0)) }
+    let number = (present.map(\.number).max() ?? 0) + 1
+    let made = try root.directory(FileName("\(number)-\(size)"), creatingWith: 0o700)
+    _ = try made.create(fileName, mode: 0o600)
+    return try upload(number, of: user)
+  }
+
+  /// A user's uploads, the oldest first.
+  package func uploads(of user: UInt32) throws -> [UploadedFile] {
+    guard let root = try folder(of: user, isCreated: false) else { return [] }
+    var found: [UploadedFile] = []
+    try root.forEach { name, _ in
+      if let upload = try Self.upload(name, in: root)?.upload { found.append(upload) }
+    }
+    return found.sorted { $0.number < $1.number }
+  }
+
+  /// One upload.
+  /// - Throws: ``UploadRefusal/noSuchUpload(_:)``.
+  package func upload(_ number: Int64, of user: UInt32) throws -> UploadedFile {
+    try place(of: number, of: user).upload
+  }
+
+  /// Adds bytes. The last ones make the file durable.
+  /// - Parameter offset: how many bytes have arrived before them.
+  /// - Throws: ``UploadRefusal/otherOffset(_:)`` where it is another number.
+  package func append(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int64, to number: Int64, of user: UInt32
+  ) throws -> UploadedFile {
+    let place = try place(of: number, of: user)
+    guard offset == place.upload.received else { throw UploadRefusal.otherOffset(place.upload.received) }
+    guard Int64(bytes.count) <= place.upload.size - offset else { throw UploadRefusal.tooLong(place.upload.size) }
+    let file = try place.folder.openToAppend(FileName(place.upload.name))
+    let path = place.folder.place(FileName(place.upload.name))
+    do {
+      try file.write(bytes, at: offset, path: path)
+    } catch {
+      // What has arrived is a whole number of parts, so the sender can go on.
+      guard ftruncate(file.number, off_t(offset)) == 0 else {
+        throw SpoolError.system(call: "ftruncate", path: path, code: errno)
+      }
+      throw error
+    }
+    if offset + Int64(bytes.count) == place.upload.size { try file.synchronise(path: path) }
+    return try upload(number, of: user)
+  }
+
+  /// The first bytes of an upload.
+  package func beginning(of number: Int64, of user: UInt32, atMost limit: Int) throws -> [UInt8] {
+    let place = try place(of: number, of: user)
+    let name = FileName(place.upload.name)
+    return try Array(place.folder.open(name).read(atMost: limit, path: place.folder.place(name)))
+  }
+
+  /// The path of a whole upload, for ``SpoolDirectories/openSubmitted(_:for:allowedFolders:)`` on the daemon's own behalf.
+  package func path(of number: Int64, of user: UInt32) throws -> String {
+    let place = try place(of: number, of: user)
+    guard place.upload.isWhole else { throw UploadRefusal.isIncomplete(place.upload) }
+    return place.folder.path + "/" + place.upload.name
+  }
+
+  /// Removes an upload.
+  package func remove(_ number: Int64, of user: UInt32) throws {
+    try remove(place(of: number, of: user))
+  }
+
+  private struct Place {
+    let upload: UploadedFile
+    let root: DirectoryHandle
+    let folder: DirectoryHandle
+  }
+
+  private func place(of number: Int64, of user: UInt32) throws -> Place {
+    guard let root = try folder(of: user, isCreated: false) else { throw UploadRefusal.noSuchUpload(number) }
+    var found: Place?
+    try root.forEach { name, _ in
+      if name.text?.hasPrefix("\(number)-") == true { found = try Self.upload(name, in: root) ?? found }
+    }
+    guard let found else { throw UploadRefusal.noSuchUpload(number) }
+    return found
+  }
+
+  /// What an entry of a user's folder is; nil for something else, such as what a kill has left without a file.
+  private static func upload(_ name: FileName, in root: DirectoryHandle) throws -> Place? {
+    let parts = (name.text ?? "").split(separator: "-")
+    guard parts.count == 2, let number = Int64(parts[0]), let size = Int64(parts[1]),
+      let folder = try root.directory(name)
+    else { return nil }
+    var found: Place?
+    try folder.forEach { file, _ in
+      guard let text = file.text, let status = try folder.status(of: file), status.kind == .regular else { return }
+      found = Place(
+        upload: UploadedFile(
+          number: number, name: text, size: size, received: status.size, modified: status.modified),
+        root: root, folder: folder)
+    }
+    return found
+  }
+
+  private func remove(_ place: Place) throws {
+    try place.folder.remove(FileName(place.upload.name))
+    try place.root.removeDirectory(FileName("\(place.upload.number)-\(place.upload.size)"))
+  }
+
+  private func removeOld(of user: UInt32) throws {
+    guard let root = try folder(of: user, isCreated: false) else { return }
+    let oldest = FileStatus.now() - Self.lifetime
+    var old: [Place] = []
+    try root.forEach { name, _ in
+      if let place = try Self.upload(name, in: root), place.upload.modified < oldest { old.append(place) }
+    }
+    for place in old { try remove(place) }
+  }
+
+  private func folder(of user: UInt32, isCreated: Bool) throws -> DirectoryHandle? {
+    if isCreated, mkdir(path, 0o700) != 0, errno != EEXIST {
+      throw SpoolError.system(call: "mkdir", path: path, code: errno)
+    }
+    let root: DirectoryHandle
+    do {
+      root = try DirectoryHandle(trustedPath: path)
+    } catch SpoolError.system(_, _, ENOENT) {
+      return nil
+    }
+    let name = FileName("\(user)")
+    return isCreated ? try root.directory(name, creatingWith: 0o700) : try root.directory(name)
+  }
+}
+
+/// Why something can't be done to an upload.
+package enum UploadRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+  case noSuchUpload(Int64)
+  case badName(String)
+  case isEmpty
+  case tooMany(Int)
+  case noRoom(bytes: Int64, room: Int64)
+  /// So many bytes have arrived: the next part begins there.
+  case otherOffset(Int64)
+  case tooLong(Int64)
+  case isIncomplete(UploadedFile)
+
+  package var description: String {
+    switch self {
+    case .noSuchUpload(let number): "there is no upload \(number): it was submitted, removed, or is too old"
+    case .badName(let what): "the file's name can't be used: \(what)"
+    case .isEmpty: "the file is empty"
+    case .tooMany(let limit): "there are \(limit) uploads that weren't submitted: submit or remove some"
+    case .noRoom(let bytes, let room): "the file has \(bytes) bytes, and there is room for \(room)"
+    case .otherOffset(let offset): "\(offset) bytes have arrived, so the next part begins there"
+    case .tooLong(let size): "that would be more than the \(size) bytes that the file is to have"
+    case .isIncomplete(let upload):
+      "\(upload.received) of the \(upload.size) bytes of \(upload.name) have arrived: upload the rest first"
+    }
+  }
+}
