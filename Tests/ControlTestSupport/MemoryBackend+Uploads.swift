@@ -6,6 +6,7 @@ import Synchronization
 package final class MemoryUploads: Sendable {
   private struct File {
     var upload: Upload
+    let modified: Int64
     var bytes: [UInt8] = []
     let user: UInt32
   }
@@ -18,14 +19,14 @@ package final class MemoryUploads: Sendable {
     files.withLock { $0.values.filter { $0.user == user }.map(\.upload).sorted { $0.id < $1.id } }
   }
 
-  func begin(_ name: String, size: Int64, for user: UInt32) -> Upload {
+  func begin(_ name: String, size: Int64, modified: Int64, for user: UInt32) -> Upload {
     files.withLock { files in
-      if let begun = files.values.first(where: { $0.user == user && $0.upload.name == name && $0.upload.size == size })
-      {
-        return begun.upload
+      let begun = files.values.first {
+        $0.user == user && $0.upload.name == name && $0.upload.size == size && $0.modified == modified
       }
+      if let begun { return begun.upload }
       let upload = Upload(id: Int64(files.count + 1), name: name, size: size, received: 0)
-      files[upload.id] = File(upload: upload, user: user)
+      files[upload.id] = File(upload: upload, modified: modified, user: user)
       return upload
     }
   }
@@ -57,9 +58,9 @@ package final class MemoryUploads: Sendable {
 extension MemoryBackend {
   package func uploads(by peer: Peer) async throws -> [Upload] { uploads.all(of: peer.uid) }
 
-  package func beginUpload(_ name: String, size: Int64, by peer: Peer) async throws -> Upload {
+  package func beginUpload(_ name: String, size: Int64, modified: Int64, by peer: Peer) async throws -> Upload {
     guard !name.hasPrefix(".") else { throw ControlError.invalid(field: "file", reason: "the name can't be used") }
-    return uploads.begin(name, size: size, for: peer.uid)
+    return uploads.begin(name, size: size, modified: modified, for: peer.uid)
   }
 
   package func append(_ bytes: [UInt8], at offset: Int64, toUpload id: Int64, by peer: Peer) async throws -> Upload {

@@ -64,6 +64,24 @@ struct UploadPageTests {
     }
   }
 
+  @Test("a button that is pressed twice makes one job")
+  func twice() async throws {
+    try await Site.with { site async throws in
+      let browser = try await site.signedIn()
+      let id = try answer(try await browser.send("/upload", form: ["name": "people.csv", "size": "2"])).id
+      _ = try await browser.send("/upload/\(id)/part?offset=0", body: "a\n")
+      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<8 {
+          group.addTask { try await browser.send("/upload/\(id)/import", form: ["recipe": "people"]).status }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(statuses.filter { $0 == 303 }.count == 1)
+      #expect(statuses.allSatisfy { [303, 404, 409].contains($0) })
+      #expect(site.backend.submissions.count == 1)
+    }
+  }
+
   @Test("another user's file isn't there")
   func others() async throws {
     try await Site.with { site async throws in

@@ -1,6 +1,6 @@
 /// A file that is sent to the daemon in parts, because its sender has no path that the daemon could open.
 package struct Upload: Codable, Sendable, Hashable {
-  /// Its number among its user's.
+  /// Its number among its user's, which no other has had.
   package var id: Int64
   /// As its sender calls it.
   package var name: String

@@ -64,9 +64,11 @@ package protocol ControlBackend: Sendable {
   func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt]
   /// The files that the peer has sent in parts and not submitted or removed yet, the oldest first.
   func uploads(by peer: Peer) async throws -> [Upload]
-  /// Begins to take a file in, or goes on with one of this name and size that was broken off. A job takes it whose source is
+  /// Begins to take a file in, or goes on with the same one that was broken off. A job takes it whose source is
   /// ``Upload/source``.
-  func beginUpload(_ name: String, size: Int64, by peer: Peer) async throws -> Upload
+  /// - Parameter modified: when the file was changed last, by the peer's clock, by which it is told from another of this name
+  ///   and size; not negative.
+  func beginUpload(_ name: String, size: Int64, modified: Int64, by peer: Peer) async throws -> Upload
   /// Takes the next bytes of a file.
   /// - Parameter offset: how many have arrived before them.
   /// - Throws: ``ControlError/conflict(reason:hint:)`` where it is another number; ``ControlError/noSuchUpload(_:)``, as the

@@ -58,6 +58,8 @@ extension DaemonConfiguration {
   package var queueStore: String { state + "/queue.sqlite" }
   /// The folder of the reject files.
   package var rejects: String { state + "/rejects" }
+  /// The folder of files that browsers have sent and nobody has imported yet.
+  package var uploads: String { state + "/uploads" }
 
   /// The folder of what jobs have read of databases.
   package var extracts: String { state + "/extracts" }

@@ -8,18 +8,16 @@ import Spool
 extension DaemonBackend {
   /// Writing blocks, and one part after the other is written.
   private static let uploadQueue = DispatchQueue(label: "control.uploads")
-  /// Where uploads are, in the folder of the state.
-  private static let folderName = "uploads"
 
-  private var folder: UploadFolder { UploadFolder(configuration.state + "/" + Self.folderName) }
+  private var folder: UploadFolder { UploadFolder(configuration.uploads) }
 
   func uploads(by peer: Peer) async throws -> [Upload] {
     try await onFolder { try $0.uploads(of: peer.uid).map { Upload($0) } }
   }
 
-  func beginUpload(_ name: String, size: Int64, by peer: Peer) async throws -> Upload {
+  func beginUpload(_ name: String, size: Int64, modified: Int64, by peer: Peer) async throws -> Upload {
     try permissions.check(JobSubmission(), by: peer)
-    return try await onFolder { Upload(try $0.begin(name, size: size, for: peer.uid)) }
+    return try await onFolder { Upload(try $0.begin(name, size: size, modified: modified, for: peer.uid)) }
   }
 
   func append(_ bytes: [UInt8], at offset: Int64, toUpload id: Int64, by peer: Peer) async throws -> Upload {

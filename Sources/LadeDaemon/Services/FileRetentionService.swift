@@ -4,12 +4,15 @@ import ServiceLifecycle
 import Spool
 import Synchronization
 
-/// Removes files from `done/` that are older than `keep.files` of the configuration: at the start, and every hour.
+/// Removes files from `done/` that are older than `keep.files` of the configuration, and uploads that nobody has imported: at
+/// the start, and every hour.
 struct FileRetentionService: Service {
   /// How long files are kept; nil for as long as something else removes them.
   let age: @Sendable () -> Duration?
   /// Removes files that are older, as long as the closure says so; returns how many. Blocks.
   let remove: @Sendable (Duration, _ goesOn: () -> Bool) throws -> Int
+  /// Removes old uploads; returns how many. Blocks.
+  let removeUploads: @Sendable () throws -> Int
   let logger: Logger
 
   /// Not the spool's own queue: a look at many files mustn't delay jobs.
@@ -20,11 +23,21 @@ struct FileRetentionService: Service {
       try await cancelWhenGracefulShutdown {
         while true {
           await removeOld()
+          await removeOldUploads()
           try await Task.sleep(for: .seconds(3600))
         }
       }
     } catch is CancellationError {
       return
+    }
+  }
+
+  private func removeOldUploads() async {
+    do {
+      let removed = try await Self.queue.result { [removeUploads] in try removeUploads() }
+      if removed > 0 { logger.info("\(removed) uploads that nobody has imported for a day were removed") }
+    } catch {
+      logger.warning("old uploads can't be removed: \(error)")
     }
   }
 
@@ -55,6 +68,7 @@ extension FileRetentionService {
   init(directories: SpoolDirectories, current: CurrentConfiguration, logger: Logger) {
     self.init(
       age: { if case .age(let age) = current.now.configuration.keep.files { age } else { nil } },
-      remove: { age, goesOn in try directories.removeDone(olderThan: age, while: goesOn) }, logger: logger)
+      remove: { age, goesOn in try directories.removeDone(olderThan: age, while: goesOn) },
+      removeUploads: { try UploadFolder(current.now.configuration.uploads).removeOld() }, logger: logger)
   }
 }

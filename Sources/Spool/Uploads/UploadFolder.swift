@@ -1,12 +1,12 @@
 // Files that are sent to the daemon in parts, because their senders have no path that it could open. What is known of one is in
-// the names of its folders, so there is nothing that a kill could leave wrong: `USER/NUMBER-SIZE/NAME`, and the file is as long
-// as what has arrived of it.
+// the names of its folders, so there is nothing that a kill could leave wrong: `USER/NUMBER-SIZE-MODIFIED/NAME`, and the file is
+// as long as what has arrived of it.
 
 import Glibc
 
 /// A file that is being sent, or was sent and not submitted yet.
 package struct UploadedFile: Sendable, Hashable {
-  /// Its number among its user's, from 1.
+  /// Its number among its user's, which no other has had.
   package let number: Int64
   /// Its own name, as the sender called it.
   package let name: String
@@ -14,8 +14,12 @@ package struct UploadedFile: Sendable, Hashable {
   package let size: Int64
   /// Bytes that have arrived.
   package let received: Int64
-  /// When the last of them did, in nanoseconds since 1970.
+  /// When the file was changed last, by its sender's clock.
   let modified: Int64
+  /// When the last bytes arrived, in nanoseconds since 1970.
+  let arrived: Int64
+  /// Its folder, which says all but its name.
+  var folder: String { "\(number)-\(size)-\(modified)" }
 
   package var isWhole: Bool { received == size }
 }
@@ -24,7 +28,7 @@ package struct UploadedFile: Sendable, Hashable {
 package struct UploadFolder: Sendable {
   /// The most that a user can have without submitting or removing any.
   package static let mostUploads = 100
-  /// An upload that nothing was added to for so long is removed when its user begins another.
+  /// An upload that nothing was added to for so long is removed.
   private static let lifetime: Int64 = 24 * 3600 * 1_000_000_000
 
   private let path: String
@@ -32,26 +36,35 @@ package struct UploadFolder: Sendable {
   /// - Parameter path: of the folder. It is created by the first upload.
   package init(_ path: String) { self.path = path }
 
-  /// Begins an upload, or goes on with one of this name and size that was broken off.
+  /// Begins an upload, or goes on with one of the same file that was broken off.
+  /// - Parameter modified: when the file was changed last, by the sender's clock. Another file of the same name and size has
+  ///   another time.
   /// - Throws: ``UploadRefusal``, ``SpoolError``.
-  package func begin(_ name: String, size: Int64, for user: UInt32) throws -> UploadedFile {
+  package func begin(_ name: String, size: Int64, modified: Int64, for user: UInt32) throws -> UploadedFile {
     let fileName = FileName(name)
     if let refusal = fileName.refusal { throw UploadRefusal.badName(refusal.what) }
-    guard !name.isEmpty, !name.contains("/"), !name.hasPrefix(".") else {
+    // As bytes: a slash or a dot may be part of a character.
+    guard let first = name.utf8.first, first != UInt8(ascii: "."), !name.utf8.contains(UInt8(ascii: "/")) else {
       throw UploadRefusal.badName("it has to be one name that doesn't begin with a dot")
     }
     guard size > 0 else { throw UploadRefusal.isEmpty }
-    try removeOld(of: user)
+    _ = try removeOld()
     let present = try uploads(of: user)
-    if let begun = present.first(where: { $0.name == name && $0.size == size && !$0.isWhole }) { return begun }
+    let begun = present.first {
+      $0.name.utf8.elementsEqual(name.utf8) && $0.size == size && $0.modified == modified && !$0.isWhole
+    }
+    if let begun { return begun }
     guard present.count < Self.mostUploads else { throw UploadRefusal.tooMany(Self.mostUploads) }
     let root = try folder(of: user, isCreated: true)
     guard let root else { throw SpoolError.notADirectory(path: path) }
-    // What others are sending takes room, too.
-    let room = try root.room() / 2 - present.reduce(0) { $0 + $1.size - $1.received }
+    // Half of the disk is for others than uploads, whoever has sent them.
+    let all = try users().flatMap { try uploads(of: $0) }
+    let held = all.reduce(0) { $0 + $1.received }
+    let room = try (root.room() / 2 + held / 2) - all.reduce(0) { $0 + $1.size }
     guard size <= room else { throw UploadRefusal.noRoom(bytes: size, room: max(room, 0)) }
-    let number = (present.map(\.number).max() ?? 0) + 1
-    let made = try root.directory(FileName("\(number)-\(size)"), creatingWith: 0o700)
+    // A number that was another file's before would be taken for that one by a page that is still open.
+    let number = max((present.map(\.number).max() ?? 0) + 1, FileStatus.now() / 1000)
+    let made = try root.directory(FileName("\(number)-\(size)-\(modified)"), creatingWith: 0o700)
     _ = try made.create(fileName, mode: 0o600)
     return try upload(number, of: user)
   }
@@ -134,7 +147,7 @@ package struct UploadFolder: Sendable {
   /// What an entry of a user's folder is; nil for something else, such as what a kill has left without a file.
   private static func upload(_ name: FileName, in root: DirectoryHandle) throws -> Place? {
     let parts = (name.text ?? "").split(separator: "-")
-    guard parts.count == 2, let number = Int64(parts[0]), let size = Int64(parts[1]),
+    guard parts.count == 3, let number = Int64(parts[0]), let size = Int64(parts[1]), let modified = Int64(parts[2]),
       let folder = try root.directory(name)
     else { return nil }
     var found: Place?
@@ -142,7 +155,7 @@ package struct UploadFolder: Sendable {
       guard let text = file.text, let status = try folder.status(of: file), status.kind == .regular else { return }
       found = Place(
         upload: UploadedFile(
-          number: number, name: text, size: size, received: status.size, modified: status.modified),
+          number: number, name: text, size: size, received: status.size, modified: modified, arrived: status.modified),
         root: root, folder: folder)
     }
     return found
@@ -150,17 +163,45 @@ package struct UploadFolder: Sendable {
 
   private func remove(_ place: Place) throws {
     try place.folder.remove(FileName(place.upload.name))
-    try place.root.removeDirectory(FileName("\(place.upload.number)-\(place.upload.size)"))
+    try place.root.removeDirectory(FileName(place.upload.folder))
   }
 
-  private func removeOld(of user: UInt32) throws {
-    guard let root = try folder(of: user, isCreated: false) else { return }
+  /// Removes what nothing was added to for a day, of all users; returns how many.
+  package func removeOld() throws -> Int {
     let oldest = FileStatus.now() - Self.lifetime
-    var old: [Place] = []
-    try root.forEach { name, _ in
-      if let place = try Self.upload(name, in: root), place.upload.modified < oldest { old.append(place) }
+    var count = 0
+    for user in try users() {
+      guard let root = try folder(of: user, isCreated: false) else { continue }
+      var old: [Place] = []
+      var empty: [FileName] = []
+      try root.forEach { name, _ in
+        if let place = try Self.upload(name, in: root) {
+          if place.upload.arrived < oldest { old.append(place) }
+        } else if let status = try root.status(of: name), status.kind == .directory, status.modified < oldest {
+          // A kill has left it before its file was there, or after.
+          empty.append(name)
+        }
+      }
+      for place in old { try remove(place) }
+      for name in empty { try root.removeDirectory(name) }
+      count += old.count
     }
-    for place in old { try remove(place) }
+    return count
+  }
+
+  /// The users who have uploads, or had some.
+  private func users() throws -> [UInt32] {
+    let root: DirectoryHandle
+    do {
+      root = try DirectoryHandle(trustedPath: path)
+    } catch SpoolError.system(_, _, ENOENT) {
+      return []
+    }
+    var users: [UInt32] = []
+    try root.forEach { name, _ in
+      if let user = name.text.flatMap({ UInt32($0) }) { users.append(user) }
+    }
+    return users
   }
 
   private func folder(of user: UInt32, isCreated: Bool) throws -> DirectoryHandle? {

@@ -81,7 +81,8 @@ struct ChangePage {
           HTML.command(wish.search)
           " when you confirm."
         }
-        " Jobs that it can't be done to stay as they are, and are named then."
+        " Jobs that it can't be done to stay as they are, and are named then. So do jobs of others, unless you are an "
+        "operator."
       }
       if list.jobs.isEmpty { HTML.element("p") { "None matches now." } }
       HTML.element("ul") {

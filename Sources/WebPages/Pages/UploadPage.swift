@@ -35,12 +35,21 @@ extension PageRoutes {
     guard let recipe = form["recipe"], !recipe.isEmpty else { throw QueryError.missing(name: "recipe") }
     let upload = try await upload(visit.number("id"), of: visit.peer)
     log("import upload \(upload.id), \(upload.name), by \(recipe)", visit)
-    let job = try await backend.submit(JobSubmission(source: upload.source, recipe: recipe), by: visit.peer)
-    try await backend.removeUpload(upload.id, by: visit.peer)
+    let job = try await claims.holding(upload.id, of: visit.peer) {
+      let job = try await backend.submit(JobSubmission(source: upload.source, recipe: recipe), by: visit.peer)
+      // One that was cancelled at once may have no copy.
+      guard job.state != .cancelled else { return job }
+      do {
+        try await backend.removeUpload(upload.id, by: visit.peer)
+      } catch {
+        logger.warning("upload \(upload.id) was imported by job \(job.id), and can't be removed: \(error)")
+      }
+      return job
+    }
     return .redirect(.job(job.id))
   }
 
-  private func upload(_ id: Int64, of peer: Peer) async throws -> Upload {
+  func upload(_ id: Int64, of peer: Peer) async throws -> Upload {
     guard let upload = try await backend.uploads(by: peer).first(where: { $0.id == id }) else {
       throw ControlError.noSuchUpload(id)
     }
@@ -94,7 +103,9 @@ struct UploadPage {
   private var firstLines: HTML {
     HTML.element("h2") { "How it begins" }
     if let text {
-      HTML.element("pre", .other("tabindex", "0"), .other("dir", "auto"), .label("The first lines")) { HTML(text) }
+      HTML.element(
+        "pre", .other("tabindex", "0"), .other("role", "group"), .other("dir", "auto"), .label("The first lines")
+      ) { HTML(text) }
     } else {
       HTML.element("p") { "It isn't text: a workbook, an archive, or something else that a recipe may read." }
     }
@@ -103,7 +114,7 @@ struct UploadPage {
   /// The first lines, if they are text. The last character may have been cut.
   private var text: String? {
     guard !beginning.contains(0) else { return nil }
-    for cut in 0..<4 {
+    for cut in 0..<(beginning.count == Self.shownBytes ? 4 : 1) {
       guard let text = String(validating: beginning.dropLast(cut), as: UTF8.self) else { continue }
       return text.split(separator: "\n", omittingEmptySubsequences: false).prefix(Self.shownLines)
         .joined(separator: "\n")

@@ -13,11 +13,13 @@ extension PageRoutes {
     }
     change(router, "/upload") { visit in
       let form = try await visit.form()
-      try form.refuseNames(otherThan: ["name", "size"])
+      try form.refuseNames(otherThan: ["name", "size", "modified"])
       let name = form["name"] ?? ""
       guard let size = try form.integer("size", in: 0...Int64.max) else { throw QueryError.missing(name: "size") }
-      log("upload \(name), \(size) bytes", visit)
-      return Self.answer(try await backend.beginUpload(name, size: size, by: visit.peer))
+      let modified = try form.integer("modified", in: 0...Int64.max) ?? 0
+      let upload = try await backend.beginUpload(name, size: size, modified: modified, by: visit.peer)
+      log("upload \(upload.id), \(upload.name), \(size) bytes", visit)
+      return Self.answer(upload)
     }
     change(router, "/upload/{id}/part") { visit in
       let query = try visit.query()
@@ -28,6 +30,9 @@ extension PageRoutes {
       let bytes = try await visit.body()
       return Self.answer(
         try await backend.append(bytes, at: offset, toUpload: visit.number("id"), by: visit.peer))
+    }
+    page(router, "/upload/{id}/state") { visit in
+      Self.answer(try await upload(visit.number("id"), of: visit.peer))
     }
     page(router, "/upload/{id}") { try await upload($0) }
     change(router, "/upload/{id}/import") { try await importUpload($0) }
@@ -72,7 +77,8 @@ struct UploadsPage {
       HTML.void("input", .id("files"), .other("type", "file"), .other("multiple", "multiple"))
       HTML.element("button", .other("type", "submit"), .style("main")) { "Send" }
     }
-    HTML.element("ul", .id("sending"), .other("aria-live", "polite"), .label("Files being sent")) { HTML.empty }
+    HTML.element("ul", .id("sending"), .label("Files being sent")) { HTML.empty }
+    HTML.element("p", .id("sent"), .other("role", "status")) { HTML.empty }
     HTML.element("noscript") {
       HTML.element("p") {
         "Sending files needs JavaScript. "

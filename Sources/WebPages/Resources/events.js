@@ -2,6 +2,8 @@
 // SharedWorker. A page that can be seen says which job it shows, or null for all; one that can't says "gone".
 
 const pages = new Map();
+// Milliseconds until it is tried again after an answer that was an error.
+const retryInterval = 30000;
 let stream = null;
 
 self.addEventListener("connect", ({ ports: [port] }) => {
@@ -34,8 +36,11 @@ function open() {
     tell("changed", (job) => job === null || !jobs || jobs.includes(job));
   });
   stream.addEventListener("error", () => {
-    // It connects again by itself, unless the answer was an error: then a page that is opened later tries.
-    if (stream?.readyState === EventSource.CLOSED) stream = null;
+    // It connects again by itself, unless the answer was an error.
+    if (stream?.readyState === EventSource.CLOSED) {
+      stream = null;
+      setTimeout(update, retryInterval);
+    }
     tell("error");
   });
 }

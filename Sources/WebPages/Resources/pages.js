@@ -3,7 +3,7 @@
 // except that they are reloaded by hand.
 
 const main = document.querySelector("[data-worker]");
-const worker = window.SharedWorker ? new SharedWorker(main.dataset.worker) : null;
+let worker = sharedWorker();
 // How often the page is fetched where events don't come, and where they do, for what has no events.
 const pollingInterval = 5000;
 const slowInterval = 30000;
@@ -12,6 +12,7 @@ let source = null;
 let timer = null;
 let isFetching = false;
 let isStale = false;
+let isBroken = false;
 
 async function refresh() {
   if (isFetching) {
@@ -46,17 +47,33 @@ function take(fresh) {
 }
 
 function heard(what) {
-  if (what === "changed") {
-    refresh();
-  } else {
-    poll(what === "open" ? slowInterval : pollingInterval);
-  }
+  // While there was no stream, nobody said what has changed.
+  if (what === "changed" || (what === "open" && isBroken)) refresh();
+  if (what === "changed") return;
+  isBroken = what === "error";
+  poll(isBroken ? pollingInterval : slowInterval);
 }
 
 function start() {
   if (source || document.hidden) return;
   poll(slowInterval);
   source = worker ? viaWorker() : directly();
+}
+
+// None where the browser has none, or forbids them.
+function sharedWorker() {
+  try {
+    const shared = window.SharedWorker ? new SharedWorker(main.dataset.worker) : null;
+    // An old page may name a script that a newer daemon hasn't got.
+    if (shared) shared.onerror = () => {
+      stop();
+      worker = null;
+      start();
+    };
+    return shared;
+  } catch {
+    return null;
+  }
 }
 
 // All open pages share one stream.

@@ -11,6 +11,7 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
   let backend: Backend
   let sessions: WebSessions
   let check: RequestCheck
+  let claims = UploadClaims()
   let meter: RequestMeter
   let grace: TimeAmount
   let logger: Logger
@@ -104,7 +105,8 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
 
   /// Whom a request acts for; nil for who hasn't signed in.
   func session(of request: Request) -> (secret: SessionSecret, session: WebSession)? {
-    let isUse = !RequestCheck.isOfScript(request)
+    // What an open page fetches by itself is no use, what somebody has it send is.
+    let isUse = !RequestCheck.isOfScript(request) || request.method == .post
     for secret in SessionCookie.secrets(of: request) {
       if let session = sessions.session(secret, isUse: isUse) { return (secret, session) }
     }

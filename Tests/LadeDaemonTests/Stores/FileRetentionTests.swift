@@ -21,7 +21,7 @@ struct FileRetentionTests {
         while goesOn() { sched_yield() }
         wasEnded.withLock { $0 = true }
         return 1
-      }, logger: logger)
+      }, removeUploads: { 0 }, logger: logger)
     let group = ServiceGroup(services: [service], logger: logger)
     async let running: Void = group.run()
     var ages = begun.makeAsyncIterator()
