@@ -8,7 +8,7 @@ import Testing
 struct IncrementalKillTests {
   @Test(
     "and is killed at any change of its store, its extracts or its rejects, has each row once, and the cursor behind all of them",
-    .timeLimit(.minutes(20)))
+    .timeLimit(.minutes(60)))
   func kills() async throws {
     let house = try OrderHouse(
       ", batch_size: 3, reject_limit: none", lag: "2s",
