@@ -82,7 +82,7 @@ struct UploadFolderTests {
     _ = try folder.begin("a", size: 1, modified: 5, for: 2)
   }
 
-  @Test("what nothing was added to for a day is removed, whoever has sent it, and what a kill has left")
+  @Test("a day after its last byte any user's upload is removed, and so is what a kill has left")
   func old() throws {
     let upload = try folder.begin("old.csv", size: 2, modified: 5, for: 2)
     try append("x", at: 0, to: upload.number, of: 2)

@@ -66,15 +66,15 @@ package protocol ControlBackend: Sendable {
   func uploads(by peer: Peer) async throws -> [Upload]
   /// Begins to take a file in, or goes on with the same one that was broken off. A job takes it whose source is
   /// ``Upload/source``.
-  /// - Parameter modified: when the file was changed last, by the peer's clock, by which it is told from another of this name
-  ///   and size; not negative.
+  /// - Parameter modified: the file's modification time by the peer's clock, not negative. It distinguishes files of the same
+  ///   name and size.
   func beginUpload(_ name: String, size: Int64, modified: Int64, by peer: Peer) async throws -> Upload
   /// Takes the next bytes of a file.
   /// - Parameter offset: how many have arrived before them.
   /// - Throws: ``ControlError/conflict(reason:hint:)`` where it is another number; ``ControlError/noSuchUpload(_:)``, as the
   ///   others here.
   func append(_ bytes: [UInt8], at offset: Int64, toUpload id: Int64, by peer: Peer) async throws -> Upload
-  /// The first bytes of a file, at most so many.
+  /// The first bytes of a file, up to `limit`.
   func beginning(ofUpload id: Int64, atMost limit: Int, by peer: Peer) async throws -> [UInt8]
   /// Removes a file that isn't wanted any more.
   func removeUpload(_ id: Int64, by peer: Peer) async throws

@@ -58,7 +58,7 @@ extension DaemonConfiguration {
   package var queueStore: String { state + "/queue.sqlite" }
   /// The folder of the reject files.
   package var rejects: String { state + "/rejects" }
-  /// The folder of files that browsers have sent and nobody has imported yet.
+  /// The folder of files that were uploaded and not imported yet.
   package var uploads: String { state + "/uploads" }
 
   /// The folder of what jobs have read of databases.

@@ -4,8 +4,8 @@ import ServiceLifecycle
 import Spool
 import Synchronization
 
-/// Removes files from `done/` that are older than `keep.files` of the configuration, and uploads that nobody has imported: at
-/// the start, and every hour.
+/// Removes files from `done/` that are older than `keep.files` of the configuration, and abandoned uploads: at the start, and
+/// every hour.
 struct FileRetentionService: Service {
   /// How long files are kept; nil for as long as something else removes them.
   let age: @Sendable () -> Duration?
@@ -35,7 +35,7 @@ struct FileRetentionService: Service {
   private func removeOldUploads() async {
     do {
       let removed = try await Self.queue.result { [removeUploads] in try removeUploads() }
-      if removed > 0 { logger.info("\(removed) uploads that nobody has imported for a day were removed") }
+      if removed > 0 { logger.info("\(removed) abandoned uploads were removed") }
     } catch {
       logger.warning("old uploads can't be removed: \(error)")
     }

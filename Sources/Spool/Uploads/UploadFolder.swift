@@ -28,7 +28,7 @@ package struct UploadedFile: Sendable, Hashable {
 package struct UploadFolder: Sendable {
   /// The most that a user can have without submitting or removing any.
   package static let mostUploads = 100
-  /// An upload that nothing was added to for so long is removed.
+  /// Uploads are removed this long after their last byte.
   private static let lifetime: Int64 = 24 * 3600 * 1_000_000_000
 
   private let path: String
@@ -57,7 +57,7 @@ package struct UploadFolder: Sendable {
     guard present.count < Self.mostUploads else { throw UploadRefusal.tooMany(Self.mostUploads) }
     let root = try folder(of: user, isCreated: true)
     guard let root else { throw SpoolError.notADirectory(path: path) }
-    // Half of the disk is for others than uploads, whoever has sent them.
+    // The uploads of all users together may take half of the disk.
     let all = try users().flatMap { try uploads(of: $0) }
     let held = all.reduce(0) { $0 + $1.received }
     let room = try (root.room() / 2 + held / 2) - all.reduce(0) { $0 + $1.size }
@@ -226,7 +226,7 @@ package enum UploadRefusal: Error, Sendable, Hashable, CustomStringConvertible {
   case isEmpty
   case tooMany(Int)
   case noRoom(bytes: Int64, room: Int64)
-  /// So many bytes have arrived: the next part begins there.
+  /// The next part has to begin at this offset.
   case otherOffset(Int64)
   case tooLong(Int64)
   case isIncomplete(UploadedFile)

@@ -8,7 +8,7 @@ import Hummingbird
 ///    address (DNS rebinding) could read the pages.
 /// 2. A request that changes something must say that it comes from these pages: by `Sec-Fetch-Site`, which scripts
 ///    can't set, or from older browsers by `Origin`.
-/// 3. In read-only mode nothing is changed, whoever asks.
+/// 3. In read-only mode every request for a change is refused.
 struct RequestCheck: Sendable {
   let settings: WebSettings
 

@@ -39,9 +39,15 @@ struct DataValue: Sendable {
     case .int(let number): String(number)
     case .double(let number): String(number)
     case .string(let text): attribute?.isBinary == true ? Quantity.count(Self.length(ofBase64: text), "byte") : text
-    case .array, .object:
-      // Both came as JSON, so they are JSON again.
-      (try? WireFormat.bytes(of: value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    case .array, .object: Self.json(value)
+    }
+  }
+
+  private static func json(_ value: JSONValue) -> String {
+    do {
+      return String(decoding: try WireFormat.bytes(of: value), as: UTF8.self)
+    } catch {
+      return "This value can't be shown: \(error)"
     }
   }
 
