@@ -123,6 +123,8 @@ package final class MemoryBackend: ControlBackend {
     return job
   }
 
+  package func settledJob(_ id: Int64) async throws -> Job { try await job(id) }
+
   package func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
     if submission.recipe == "full" { throw DiskFull() }
     if let source = submission.source, state.withLock({ $0.refusedSources.contains(source) }) {

@@ -37,6 +37,8 @@ package protocol ControlBackend: Sendable {
   /// One job with its transitions.
   /// - Throws: ``ControlError/noSuchJob(_:)``.
   func job(_ id: Int64) async throws -> Job
+  /// As ``job(_:)``; of a job that has ended, once its file is put away.
+  func settledJob(_ id: Int64) async throws -> Job
   /// Why a job rejected records; of one that goes on, so far.
   /// - Throws: ``ControlError/noSuchJob(_:)``.
   func rejects(_ id: Int64) async throws -> RejectReport

@@ -161,12 +161,12 @@ extension ControlRoutes {
     return stream(backend.jobEvents(), of: nil, to: request, context)
   }
 
-  /// One job as it is, and then its changes, until it has ended.
+  /// One job as it is, and then its changes, until it has ended and its file is put away.
   func events(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     // First the changes, then the job: the other way round, what happens between them would be lost.
     let changes = backend.jobEvents()
-    return stream(changes, of: try await backend.job(context.number()), to: request, context)
+    return stream(changes, of: try await backend.settledJob(context.number()), to: request, context)
   }
 
   private func stream(

@@ -340,7 +340,8 @@ final class QueueState: Sendable {
       if change.actions.contains(.settle) { content.settling.begin(job) }
       content.upcoming.putInOrder(job)
       // Under the lock, as progress is: no progress is announced after the end.
-      if !change.actions.contains(.run) || job.state != .running { hub.broadcast(job) }
+      if change.actions.contains(.run), job.state == .running { return }
+      if !content.settling.hold(job) { hub.broadcast(job) }
     }
   }
 
@@ -348,10 +349,14 @@ final class QueueState: Sendable {
   /// - Returns: whether that isn't under way.
   func beginPuttingAwayAgain(_ id: Int64) -> Bool { content.withLock { $0.settling.beginAgain(id) } }
 
-  /// A job's file is put away.
+  /// A job's file is put away: its end is announced.
   /// - Returns: who waited for the job, and whether pruning is to look again at what it passed over.
   func endPuttingAway(_ id: Int64) -> (waiters: [Latch], prunesAgain: Bool) {
-    content.withLock { ($0.waiters.take(for: id), $0.settling.end(id)) }
+    content.withLock { content in
+      let (news, prunesAgain) = content.settling.end(id)
+      if let news { hub.broadcast(news) }
+      return (waiters: content.waiters.take(for: id), prunesAgain: prunesAgain)
+    }
   }
 
   /// The file of a job that has ended is to be brought back.

@@ -1,8 +1,8 @@
 /// The jobs that have ended and about which something is still to be done. They aren't pruned, and those who wait for their
 /// ends wait on. A value, kept by the queue.
 struct SettlingJobs {
-  /// Their files are being put away.
-  private var settling: Set<Int64> = []
+  /// Their files are being put away; with what is announced of each when that is done, if anything is.
+  private var settling: [Int64: Job?] = [:]
   /// Their entries haven't left `incoming/` for good: see `JobQueue+Change`.
   private var unarrived: Set<Int64> = []
   /// They are about to be tried again, and their files are being brought back.
@@ -10,11 +10,11 @@ struct SettlingJobs {
   /// Whether pruning passed over some of them.
   private var hasCutPruning = false
 
-  var all: Set<Int64> { settling.union(unarrived).union(reviving) }
+  var all: Set<Int64> { unarrived.union(reviving).union(settling.keys) }
   var isPuttingAway: Bool { !settling.isEmpty }
 
   /// Whether those who wait for the end of a job have to wait on.
-  func contains(_ id: Int64) -> Bool { settling.contains(id) || unarrived.contains(id) }
+  func contains(_ id: Int64) -> Bool { settling[id] != nil || unarrived.contains(id) }
 
   /// A job that has ended is to be settled.
   mutating func begin(_ job: Job) {
@@ -22,19 +22,31 @@ struct SettlingJobs {
       unarrived.insert(job.id)
     } else {
       unarrived.remove(job.id)
-      settling.insert(job.id)
+      settling[job.id] = .some(nil)
     }
+  }
+
+  /// Keeps the news of a job for the time when its file is put away, so that who hears of an end finds the file in its place.
+  /// - Returns: whether the file is being put away; otherwise the news can be told now.
+  mutating func hold(_ job: Job) -> Bool {
+    guard settling[job.id] != nil else { return false }
+    settling[job.id] = job
+    return true
   }
 
   /// A job's file is put away once more, after a restart.
   /// - Returns: whether that isn't under way.
-  mutating func beginAgain(_ id: Int64) -> Bool { settling.insert(id).inserted }
+  mutating func beginAgain(_ id: Int64) -> Bool {
+    guard settling[id] == nil else { return false }
+    settling[id] = .some(nil)
+    return true
+  }
 
   /// A job's file is put away.
-  /// - Returns: whether pruning is to look again at what it passed over.
-  mutating func end(_ id: Int64) -> Bool {
-    settling.remove(id)
-    return takeCutPruning()
+  /// - Returns: the news that was held, and whether pruning is to look again at what it passed over.
+  mutating func end(_ id: Int64) -> (news: Job?, prunesAgain: Bool) {
+    let held = settling.removeValue(forKey: id)
+    return (news: held ?? nil, prunesAgain: takeCutPruning())
   }
 
   /// The file of a job that has ended is to be brought back.

@@ -26,6 +26,13 @@ extension DaemonBackend {
     }
   }
 
+  func settledJob(_ id: Int64) async throws -> Job {
+    let known = try await job(id)
+    guard known.state.isEnded else { return known }
+    _ = try await translating { try await queue.whenEnded(id) }
+    return try await job(id)
+  }
+
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
     try permissions.check(submission, by: peer)
     try await checkBackup(of: submission)

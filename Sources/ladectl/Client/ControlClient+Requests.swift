@@ -1,4 +1,5 @@
 import ControlAPI
+import Synchronization
 
 /// The requests of the interface, each by the name of its route.
 extension ControlClient {
@@ -20,6 +21,18 @@ extension ControlClient {
   }
 
   func job(_ id: Int64) async throws -> Job { try await send(.GET, .job(id)) }
+
+  /// A job; one that has ended, once its file is put away.
+  func settledJob(_ id: Int64) async throws -> Job {
+    let known = try await job(id)
+    guard known.state.isEnded else { return known }
+    let settled = Mutex<Job?>(nil)
+    try await listen(to: .jobEvents(id), opened: { true }) { event in
+      if case .job(let job) = event { settled.withLock { $0 = job } }
+      return false
+    }
+    return settled.withLock { $0 } ?? known
+  }
 
   func rejects(_ id: Int64) async throws -> RejectReport { try await send(.GET, .rejects(id)) }
 

@@ -72,7 +72,7 @@ actor Waiter {
   private func refresh() async throws {
     switch watch.scope {
     case .jobs(let ids), .attempts(let ids):
-      for id in ids { note(try await session.client.job(id)) }
+      for id in ids { note(try await session.client.settledJob(id)) }
     case .all:
       var query = JobQuery(states: [.available, .running, .retryable], limit: JobQuery.maximumLimit)
       repeat {

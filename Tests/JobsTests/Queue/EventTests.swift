@@ -41,6 +41,7 @@ struct EventTests {
     var jobs: [Job] = []
     for _ in 0..<3 { jobs.append(try await queue.submit(.of("noop"))) }
     _ = try await queue.cancel(jobs[1].id, by: "ben")
+    _ = try await queue.whenEnded(jobs[1].id)
     let first = await events.next()
     let second = await events.next()
     #expect(first?.id == jobs[1].id && first?.state == .cancelled)
@@ -55,6 +56,24 @@ struct EventTests {
     listening.cancel()
     await listening.value
     _ = try await queue.submit(.of("noop"))
+  }
+
+  @Test("an end is announced once the file is put away")
+  func announcedEnd() async throws {
+    let house = try TestHouse(.inMemory)
+    let told = Shared<String>()
+    let queue = try house.queue(delegate: .init(finished: { told.append("\($0.id) is put away") }))
+    let events = queue.events()
+    let jobs = [try await queue.submit(.of("noop")), try await queue.submit(.of("noop"))]
+    _ = try await queue.cancel(jobs[0].id, by: "ben")
+    try await queue.start()
+    _ = try await queue.whenEnded(jobs[1].id)
+    var ended = 0
+    for await event in events where event.state.isEnded {
+      #expect(told.all.contains("\(event.id) is put away"))
+      ended += 1
+      if ended == jobs.count { break }
+    }
   }
 
   @Test("the file of an ended job is put away before waiters go on", arguments: StoreKind.allCases)
