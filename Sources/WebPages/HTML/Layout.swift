@@ -110,8 +110,10 @@ struct Page: Sendable {
         HTML.element("div", .style("user")) {
           if isReadOnly { HTML.element("span", .style("note")) { "read-only" } }
           HTML.name(session.user)
-          HTML.element("form", .other("method", "post"), .action(.signOut)) {
-            HTML.element("button", .other("type", "submit")) { "Sign out" }
+          if !session.isNamedByProxy {
+            HTML.element("form", .other("method", "post"), .action(.signOut)) {
+              HTML.element("button", .other("type", "submit")) { "Sign out" }
+            }
           }
         }
       }
