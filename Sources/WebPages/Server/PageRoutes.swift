@@ -104,6 +104,7 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     addSchedulePages(to: router)
     addStorePages(to: router)
     addDaemonPages(to: router)
+    addHelpPages(to: router)
     router.get("/events") { request, context in try events(visit(request, context)) }
     return router
   }
