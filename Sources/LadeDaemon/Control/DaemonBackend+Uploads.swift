@@ -43,9 +43,11 @@ extension DaemonBackend {
     }
   }
 
-  /// What a submission's job is made from: nil unless it is an upload of the peer's.
+  /// What a submission's job is made from: nil unless it is an upload of the peer's, which is to be imported.
   func origin(of submission: JobSubmission, by peer: Peer) -> JobOrigin? {
-    guard submission.kind == ImportOperation.kind, submission.files.isEmpty else { return nil }
+    guard submission.kind == ImportOperation.kind, submission.files.isEmpty,
+      submission.options["dry_run"] != .bool(true)
+    else { return nil }
     return submission.source.flatMap { Upload.id(ofSource: $0) }.map { .upload(user: peer.uid, number: $0) }
   }
 
