@@ -368,9 +368,16 @@ class Pages(unittest.TestCase):
 
     def test_keys_lead_to_pages_but_not_while_somebody_types(self):
         keys = lambda text: ActionChains(self.browser).send_keys(text).perform()
+
+        def wait_for(path):
+            # A page has its keys when it is complete.
+            state = "return document.readyState"
+            self.wait(lambda: self.browser.current_url == self.site + path
+                      and self.browser.execute_script(state) == "complete")
+
         self.open("/schedules")
         keys("gj")
-        self.wait(lambda: self.browser.current_url == self.site + "/jobs")
+        wait_for("/jobs")
         keys("/")
         field = self.browser.switch_to.active_element
         self.assertEqual(field.get_attribute("id"), "q")
@@ -380,9 +387,9 @@ class Pages(unittest.TestCase):
         for pressed, path in [("gd", "/data"), ("go", "/"), ("?", "/help")]:
             self.open("/log")
             keys(pressed)
-            self.wait(lambda: self.browser.current_url == self.site + path)
+            wait_for(path)
         keys("/")
-        self.wait(lambda: self.browser.current_url == self.site + "/jobs#q")
+        wait_for("/jobs#q")
         self.wait(lambda: self.browser.switch_to.active_element.get_attribute("id") == "q")
         self.open("/help")
         self.browser.find_element(By.ID, "keys").click()
@@ -391,7 +398,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.browser.current_url, self.site + "/help")
         self.browser.find_element(By.ID, "keys").click()
         keys("gj")
-        self.wait(lambda: self.browser.current_url == self.site + "/jobs")
+        wait_for("/jobs")
 
     def test_the_keyboard_reaches_everything_and_shows_where_it_is(self):
         where = '''

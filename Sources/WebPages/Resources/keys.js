@@ -5,7 +5,8 @@
 const setting = "lade-keys";
 // How long G waits for the next key, in milliseconds.
 const patience = 1500;
-let prefix = 0;
+// When G was pressed.
+let prefix = -Infinity;
 
 function areOn() {
   try {
@@ -38,7 +39,7 @@ function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented || event.repeat) return;
   if (isTyping(event.target) || !areOn()) return;
   const isSecond = event.timeStamp - prefix < patience;
-  prefix = 0;
+  prefix = -Infinity;
   let found = null;
   if (isSecond) {
     found = link(event.key.toLowerCase(), "header");
