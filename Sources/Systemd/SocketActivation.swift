@@ -33,7 +33,7 @@ package struct PassedSockets: Sendable, Equatable {
   package let control: ActivatedSocket?
   /// TCP sockets.
   package let metrics: [ActivatedSocket]
-  /// TCP sockets.
+  /// TCP and Unix sockets.
   package let web: [ActivatedSocket]
 
   /// `FileDescriptorName=` of each.
@@ -44,9 +44,15 @@ package struct PassedSockets: Sendable, Equatable {
   package init(_ passed: [ActivatedSocket]) throws {
     metrics = passed.filter { $0.name == Self.metricsName }
     web = passed.filter { $0.name == Self.webName }
-    for socket in metrics + web
+    for socket in metrics
     where sd_is_socket_inet(socket.descriptor, AF_UNSPEC, Int32(SOCK_STREAM.rawValue), 1, 0) <= 0 {
       throw SystemdError.socket(name: socket.name, problem: "it isn't a listening TCP socket")
+    }
+    for socket in web
+    where sd_is_socket_inet(socket.descriptor, AF_UNSPEC, Int32(SOCK_STREAM.rawValue), 1, 0) <= 0
+      && sd_is_socket(socket.descriptor, AF_UNIX, Int32(SOCK_STREAM.rawValue), 1) <= 0
+    {
+      throw SystemdError.socket(name: socket.name, problem: "it isn't a listening TCP or Unix stream socket")
     }
     let others = passed.filter { ![Self.metricsName, Self.webName].contains($0.name) }
     control = others.first { $0.name == Self.controlName } ?? (others.count == 1 ? others.first : nil)

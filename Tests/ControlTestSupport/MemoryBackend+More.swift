@@ -192,7 +192,11 @@ extension MemoryBackend {
         job: 0, count: 1,
         groups: [
           .init(code: "bad", column: "a", count: 1, examples: [.init(line: 2, message: "it is bad", record: "x")])
-        ]))
+        ]),
+      examples: [
+        .init(change: .inserted, entity: "Stop", key: "7", values: [.init(property: "name", new: "<i>Quai</i>")]),
+        .init(change: .updated, entity: "Stop", key: "8", values: [.init(property: "name", old: "Gare", new: nil)]),
+      ])
   }
 
   package func stores(_ query: StoreCountQuery) async throws -> [Store] { [try await store("main", query)] }

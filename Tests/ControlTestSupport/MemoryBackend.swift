@@ -139,6 +139,9 @@ package final class MemoryBackend: ControlBackend {
       return job
     }
     set(job)
+    if let upload = submission.source.flatMap({ Upload.id(ofSource: $0) }) {
+      try await removeUpload(upload, by: peer)
+    }
     return job
   }
 

@@ -7,7 +7,7 @@
 // a colon between. So the same changes are met on every machine, however busy it is.
 //
 // A folder whose path has the text $KILL_HOLD in it can't be listed before the pipe $KILL_HOLD_PIPE has a writer; who waits
-// counts as a change. With $KILL_LOCKS, so does each lock of a file that is taken; it fails as if a signal had come.
+// counts as a change. With $KILL_WAITS, the chosen change waits for the same, and nothing is killed. With $KILL_LOCKS, so does each lock of a file that is taken; it fails as if a signal had come.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -56,6 +56,12 @@ static Moment moment_of(const char *path) {
   if (!numbers || !is_watched(path)) return NOT;
   int64_t number = atomic_fetch_add(&numbers[0], 1) + 1;
   int64_t chosen = atomic_load(&numbers[1]);
+  if (number == chosen && getenv("KILL_WAITS")) {
+    const char *pipe = getenv("KILL_HOLD_PIPE");
+    int file = pipe ? (int)syscall(SYS_openat, AT_FDCWD, pipe, O_RDONLY | O_CLOEXEC) : -1;
+    if (file >= 0) syscall(SYS_close, file);
+    return NOT;
+  }
   return number == chosen ? BEFORE + number % 3 : number == -chosen ? FAILING : NOT;
 }
 

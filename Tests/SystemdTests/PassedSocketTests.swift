@@ -37,6 +37,8 @@ struct PassedSocketTests {
     let web = ActivatedSocket(descriptor: metrics.descriptor, name: "web")
     #expect(try PassedSockets([web, nameless]).control == nameless)
     #expect(try PassedSockets([web, nameless]).web == [web])
+    let unix = ActivatedSocket(descriptor: control.descriptor, name: "web")
+    #expect(try PassedSockets([unix, web, nameless]).web == [unix, web])
     let alone = try PassedSockets([metrics])
     #expect(alone.control == nil && alone.metrics == [metrics])
     #expect(throws: SystemdError.self) { try PassedSockets([nameless, try socket(AF_UNIX, "other")]) }
@@ -45,7 +47,8 @@ struct PassedSocketTests {
   @Test("one that isn't what it is called is refused by name")
   func wrong() throws {
     for (family, name, listens) in [
-      (AF_UNIX, "metrics", true), (AF_INET, "metrics", false), (AF_INET, "control", true), (AF_UNIX, "control", false),
+      (AF_UNIX, "metrics", true), (AF_INET, "metrics", false), (AF_UNIX, "web", false), (AF_INET, "control", true),
+      (AF_UNIX, "control", false),
       (AF_INET, "laded.socket", true),
     ] {
       let socket = try socket(family, name, listens: listens)

@@ -20,7 +20,9 @@ from selenium import webdriver
 from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -179,6 +181,7 @@ class Pages(unittest.TestCase):
                 "change": "/jobs/change?q=state:scheduled&action=cancel", "rejects": f"/jobs/{job}/rejects",
                 "reject": f"/jobs/{job}/rejects/1", "data": "/data", "model": "/model/main", "objects": "/data/main/Person?sort=-id",
                 "object": urllib.parse.urlsplit(row).path, "schedules": "/schedules", "stores": "/stores",
+                "versions": "/model/main/versions", "help": "/help",
                 "log": "/log", "upload": "/upload", "configuration": "/configuration", "mistake": "/jobs?q=colour:red",
                 "nothing": "/nothing"}
         return Pages.shown
@@ -300,6 +303,126 @@ class Pages(unittest.TestCase):
         self.assertEqual(counted.strip(), "50000")
         self.open("/upload")
         self.assertNotIn("uploaded.csv", self.text())
+
+    def test_several_files_are_dropped_and_one_is_refused(self):
+        self.open("/upload")
+        self.browser.execute_script('''
+          const data = new DataTransfer();
+          for (const [name, text] of [["one.csv", "id,name\\n801,Ada\\n"], ["none.csv", ""],
+                                      ["two.csv", "id,name\\n802,Joan\\n"]]) {
+            data.items.add(new File([text], name, {lastModified: 5}));
+          }
+          const event = {dataTransfer: data, bubbles: true, cancelable: true};
+          document.querySelector("main").dispatchEvent(new DragEvent("drop", event));''')
+        lines = lambda: [item.text for item in self.browser.find_elements(By.CSS_SELECTOR, "#sending li")]
+        self.wait(lambda: sum("Look at it" in line for line in lines()) == 2)
+        one, none, two = lines()
+        self.assertIn("one.csv", one)
+        self.assertIn("none.csv", none)
+        self.assertIn("empty", none)
+        self.assertNotIn("Look at it", none)
+        self.assertIn("two.csv", two)
+        self.assertIn("none.csv", self.browser.find_element(By.ID, "sent").text)
+        self.open("/upload")
+        table = self.text()
+        self.assertIn("one.csv", table)
+        self.assertIn("two.csv", table)
+        self.assertNotIn("none.csv", table)
+
+    def test_a_trial_shows_what_would_be_changed(self):
+        job = self.daemon.submit("before.csv", "id,name\n811,Ada\n")
+        self.daemon.ladectl("wait", str(job))
+        path = self.daemon.folder / "after.csv"
+        path.write_text("id,name\n811,Augusta\n812,Grace\n")
+        self.open("/upload")
+        self.browser.find_element(By.ID, "files").send_keys(str(path))
+        self.press("Send")
+        self.wait(lambda: self.browser.current_url.split("/")[-1].isdigit())
+        self.press("Try it")
+        self.wait(lambda: "What would be changed" in self.text())
+        row = self.browser.find_element(By.XPATH, "//tr[th[contains(., '811')]]").text
+        self.assertIn("Ada", row)
+        self.assertIn("Augusta", row)
+        self.assertIn("Grace", self.text())
+
+    def test_a_store_is_restored_after_its_name_was_typed(self):
+        job = self.daemon.submit("kept.csv", "id,name\n821,Ada\n")
+        self.daemon.ladectl("wait", str(job))
+        self.daemon.ladectl("store", "backup", "main", "--wait")
+        job = self.daemon.submit("lost.csv", "id,name\n822,Joan\n")
+        self.daemon.ladectl("wait", str(job))
+        self.open("/stores")
+        self.browser.find_element(By.LINK_TEXT, "Restore…").click()
+        self.wait(lambda: "/restore" in self.browser.current_url)
+        self.assertIn("lost.csv", self.text())
+        field = self.browser.find_element(By.ID, "confirmation")
+        field.send_keys("mian")
+        self.press("Restore it")
+        self.wait(lambda: "nothing was done" in self.text())
+        self.browser.find_element(By.ID, "confirmation").send_keys("main")
+        self.press("Restore it")
+        self.wait(lambda: "/jobs/" in self.browser.current_url)
+        self.wait(lambda: "completed" in self.browser.find_element(By.ID, "progress").text)
+        self.assertEqual(self.daemon.ladectl("count", "Person", "--where", "id == 821").strip(), "1")
+        self.assertEqual(self.daemon.ladectl("count", "Person", "--where", "id == 822").strip(), "0")
+
+    def test_keys_lead_to_pages_but_not_while_somebody_types(self):
+        keys = lambda text: ActionChains(self.browser).send_keys(text).perform()
+
+        def wait_for(path):
+            # A page has its keys when it is complete.
+            state = "return document.readyState"
+            self.wait(lambda: self.browser.current_url == self.site + path
+                      and self.browser.execute_script(state) == "complete")
+
+        self.open("/schedules")
+        keys("gj")
+        wait_for("/jobs")
+        keys("/")
+        field = self.browser.switch_to.active_element
+        self.assertEqual(field.get_attribute("id"), "q")
+        keys("god?/")
+        self.assertEqual(field.get_attribute("value"), "god?/")
+        self.assertEqual(self.browser.current_url, self.site + "/jobs")
+        for pressed, path in [("gd", "/data"), ("go", "/"), ("?", "/help")]:
+            self.open("/log")
+            keys(pressed)
+            wait_for(path)
+        keys("/")
+        wait_for("/jobs#q")
+        self.wait(lambda: self.browser.switch_to.active_element.get_attribute("id") == "q")
+        self.open("/help")
+        self.browser.find_element(By.ID, "keys").click()
+        self.addCleanup(self.browser.execute_script, "localStorage.clear()")
+        keys("gj")
+        self.assertEqual(self.browser.current_url, self.site + "/help")
+        self.browser.find_element(By.ID, "keys").click()
+        keys("gj")
+        wait_for("/jobs")
+
+    def test_the_keyboard_reaches_everything_and_shows_where_it_is(self):
+        where = '''
+          const element = document.activeElement, style = getComputedStyle(element);
+          return [element === document.body ? "" : element.outerHTML, style.outlineStyle, element.getBoundingClientRect().width]'''
+        for name, path in self.pages().items():
+            with self.subTest(page=name):
+                self.open(path)
+                ActionChains(self.browser).send_keys(Keys.TAB).perform()
+                first = self.browser.execute_script(where)
+                self.assertIn("skip", first[0])
+                seen = 0
+                for _ in range(60):
+                    shown, outline, width = self.browser.execute_script(where)
+                    if not shown or (seen and shown == first[0]):
+                        break
+                    self.assertNotEqual(outline, "none", shown)
+                    self.assertGreater(width, 0, shown)
+                    seen += 1
+                    ActionChains(self.browser).send_keys(Keys.TAB).perform()
+                self.assertGreater(seen, 3)
+        self.open("/jobs")
+        ActionChains(self.browser).send_keys(Keys.TAB, Keys.ENTER).perform()
+        self.assertEqual(self.browser.switch_to.active_element.get_attribute("id"), "content")
 
     def test_many_jobs_are_changed_at_once(self):
         for number in range(3):

@@ -66,7 +66,6 @@ struct DaemonPageTests {
         let submission = try #require(site.backend.submissions.last)
         #expect(submission.kind == action.rawValue && submission.store == "main")
       }
-      #expect(try await browser.post("/stores/main/restore").status == 404)
     }
   }
 

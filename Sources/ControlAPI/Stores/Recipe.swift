@@ -87,10 +87,12 @@ package struct RecipeTestResult: Codable, Sendable, Hashable {
   package var failure: String?
   /// Why records would be rejected, with the first of each reason.
   package var rejects: RejectReport
+  /// Some of the objects that would be inserted, and after them some that would be changed.
+  package var examples: [RecipeTestExample]
 
   package init(
     store: String, entity: String, mode: ImportMode?, progress: JobProgress, isWhole: Bool, notes: [String] = [],
-    failure: String? = nil, rejects: RejectReport
+    failure: String? = nil, rejects: RejectReport, examples: [RecipeTestExample] = []
   ) {
     self.store = store
     self.entity = entity
@@ -100,11 +102,12 @@ package struct RecipeTestResult: Codable, Sendable, Hashable {
     self.notes = notes
     self.failure = failure
     self.rejects = rejects
+    self.examples = examples
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case store, entity, mode, progress
     case isWhole = "whole"
-    case notes, failure, rejects
+    case notes, failure, rejects, examples
   }
 }

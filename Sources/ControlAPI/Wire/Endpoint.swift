@@ -70,6 +70,8 @@ package enum Endpoint: Sendable, Hashable {
   case cursor(recipe: String)
   case stores
   case store(String)
+  /// The versions of a store's model.
+  case modelVersions(store: String)
   /// The backups of a store.
   case backups(store: String)
   case objects(entity: String)
@@ -134,6 +136,7 @@ package enum Endpoint: Sendable, Hashable {
     case .cursor(let recipe): "/v1/recipes/\(name("recipe", recipe))/cursor"
     case .stores: "/v1/stores"
     case .store(let store): "/v1/stores/\(name("store", store))"
+    case .modelVersions(let store): "/v1/stores/\(name("store", store))/versions"
     case .backups(let store): "/v1/stores/\(name("store", store))/backups"
     case .objects(let entity): "/v1/objects/\(name("entity", entity))"
     case .count(let entity): "/v1/count/\(name("entity", entity))"

@@ -67,7 +67,7 @@ package protocol ControlBackend: Sendable {
   /// The files that the peer has sent in parts and not submitted or removed yet, the oldest first.
   func uploads(by peer: Peer) async throws -> [Upload]
   /// Begins to take a file in, or goes on with the same one that was broken off. A job takes it whose source is
-  /// ``Upload/source``.
+  /// ``Upload/source``; it is removed when the job has a copy, and submitting it again finds that job.
   /// - Parameter modified: the file's modification time by the peer's clock, not negative. It distinguishes files of the same
   ///   name and size.
   func beginUpload(_ name: String, size: Int64, modified: Int64, by peer: Peer) async throws -> Upload
@@ -139,6 +139,9 @@ package protocol ControlBackend: Sendable {
   /// One data store.
   /// - Throws: ``ControlError/noSuchStore(_:known:)``.
   func store(_ name: String, _ query: StoreCountQuery) async throws -> Store
+  /// The versions of a store's model, and what differs between two of them.
+  /// - Throws: ``ControlError/noSuchStore(_:known:)``, ``ControlError/invalid(field:reason:hint:)`` for a version that isn't there.
+  func modelVersions(of store: String, _ query: ModelVersionQuery) async throws -> ModelVersions
   /// The backups of a store.
   /// - Throws: ``ControlError/noSuchStore(_:known:)``.
   func backups(of store: String) async throws -> BackupList

@@ -33,7 +33,10 @@ package struct LoopbackAnswering: Sendable {
     }
     try await withThrowingDiscardingTaskGroup { group in
       for place in listeners {
-        group.addTask { try await listener.run(on: place.descriptor) { onListening(place) } }
+        group.addTask {
+          defer { place.withdraw() }
+          try await listener.run(on: place.descriptor) { onListening(place) }
+        }
       }
     }
   }

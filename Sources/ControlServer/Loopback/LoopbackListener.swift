@@ -1,12 +1,33 @@
 import Glibc
 
-/// A listening TCP socket. By default only this machine can connect to it.
+/// A listening TCP socket, or for pages a Unix socket. By default only this machine can connect to it.
 package struct LoopbackListener: Sendable {
   let descriptor: Int32
-  /// Its actual address: `127.0.0.1:9464`.
+  /// Its actual address: `127.0.0.1:9464`, or the path of a Unix socket.
   package let address: String
   /// Whether only this machine can connect.
   package let isLoopback: Bool
+  /// Whether it is a Unix socket, at which the kernel knows who connects.
+  package let isUnix: Bool
+  /// What keeps the path of a Unix socket that the daemon has made.
+  private var file: ControlSocket?
+
+  /// Makes a Unix socket to which every user can connect who may enter its folder: as over TCP, that lets nobody see anything.
+  /// - Throws: ``ControlSocketError``.
+  package init(at path: String) throws {
+    let file = try ControlSocket(at: SocketAddress(path: path, mode: 0o666))
+    let descriptor = try file.listen()
+    do {
+      try file.publish()
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    (self.descriptor, address, isLoopback, isUnix, self.file) = (descriptor, path, true, true, file)
+  }
+
+  /// Removes the file of a Unix socket that the daemon has made.
+  func withdraw() { file?.withdraw() }
 
   /// Opens a socket that listens on an address.
   /// - Parameter purpose: what it is for, which errors name.
@@ -31,9 +52,21 @@ package struct LoopbackListener: Sendable {
     func text(_ characters: [CChar]) -> String {
       String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+    isUnix = storage.ss_family == sa_family_t(AF_UNIX)
+    guard !isUnix else {
+      (isLoopback, address) = (true, Self.path(in: storage, length))
+      return
+    }
     let name = code == 0 ? text(host) : "unknown"
     isLoopback = name.hasPrefix("127.") || name == "::1"
     address = (name.contains(":") ? "[\(name)]" : name) + ":" + text(port)
+  }
+
+  private static func path(in storage: sockaddr_storage, _ length: socklen_t) -> String {
+    let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+    return withUnsafeBytes(of: storage) { bytes in
+      String(decoding: bytes.prefix(Int(length)).dropFirst(start).prefix { $0 != 0 }, as: UTF8.self)
+    }
   }
 }
 

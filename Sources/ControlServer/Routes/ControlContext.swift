@@ -9,6 +9,8 @@ package struct ControlContext: RequestContext {
   var connections: ConnectionBook?
   /// The connection's thread, where the request is answered there.
   var executor: LoopExecutor?
+  /// Whom a proxy names, on the pages.
+  package var session: WebSession?
 
   package init(source: Source) {
     coreContext = CoreRequestContextStorage(source: source)
@@ -16,7 +18,7 @@ package struct ControlContext: RequestContext {
   }
 
   /// Who is at the other end.
-  func peer() async throws -> Peer {
+  package func peer() async throws -> Peer {
     if let known = connections?[channel] { return known }
     let peer = try await credentials()
     connections?.note(peer, of: channel)

@@ -58,6 +58,11 @@ extension ControlRoutes {
     return try .json(await context.untilGone { try await backend.store(name, query) })
   }
 
+  func modelVersions(_ request: Request, _ context: ControlContext) async throws -> Response {
+    let (store, query) = try (context.name("store"), ModelVersionQuery(request.query()))
+    return try .json(await backend.modelVersions(of: store, query))
+  }
+
   func backups(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     return try .json(await backend.backups(of: context.name("store")))

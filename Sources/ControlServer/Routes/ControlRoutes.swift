@@ -107,6 +107,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.put, .cursor(recipe: "")) { request, context in try await setCursor(request, context) },
       ControlRoute(.get, .stores) { request, context in try await stores(request, context) },
       ControlRoute(.get, .store("")) { request, context in try await store(request, context) },
+      ControlRoute(.get, .modelVersions(store: "")) { request, context in try await modelVersions(request, context) },
       ControlRoute(.get, .backups(store: "")) { request, context in try await backups(request, context) },
       ControlRoute(.get, .objects(entity: "")) { request, context in try await objects(request, context) },
       ControlRoute(.get, .count(entity: "")) { request, context in try await count(request, context) },

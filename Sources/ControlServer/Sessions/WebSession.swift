@@ -5,10 +5,13 @@ package struct WebSession: Sendable, Hashable {
   package let peer: Peer
   /// The user's login name, or `user 1000` where there is none.
   package let user: String
+  /// Whether a proxy has signed the browser in, and not a link: then there is nothing to sign out of here.
+  package let isNamedByProxy: Bool
 
-  package init(peer: Peer, user: String) {
+  package init(peer: Peer, user: String, isNamedByProxy: Bool = false) {
     self.peer = peer
     self.user = user
+    self.isNamedByProxy = isNamedByProxy
   }
 }
 

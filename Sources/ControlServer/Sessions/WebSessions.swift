@@ -20,6 +20,8 @@ package final class WebSessions: Sendable {
   private struct State {
     /// Where the pages are, without a slash at the end: `http://127.0.0.1:9465`. Nil while nobody listens.
     var origin: String?
+    /// Where a proxy serves them that signs browsers in; nil for nowhere.
+    var proxy: String?
     /// Oldest first.
     var links: [Entry] = []
     /// Oldest first.
@@ -42,6 +44,9 @@ package final class WebSessions: Sendable {
   /// Says where the pages are from now on.
   package func serve(at origin: String) { state.withLock { $0.origin = origin } }
 
+  /// Says that a proxy signs browsers in.
+  package func serve(behindProxyAt origin: String) { state.withLock { $0.proxy = origin } }
+
   /// A new link for a peer. The caller has looked up the user's name, which may take long.
   /// - Throws: ``ControlError/conflict(reason:hint:)`` where there are no pages,
   ///   ``ControlError/unavailable(reason:hint:)`` where there are too many links.
@@ -49,7 +54,7 @@ package final class WebSessions: Sendable {
     let secret = SessionSecret()
     let now = now()
     let origin = state.withLock { state -> Result<String, ControlError> in
-      guard let origin = state.origin else { return .failure(Self.noPages) }
+      guard let origin = state.origin else { return .failure(state.proxy.map(Self.signedInElsewhere) ?? Self.noPages) }
       removeEnded(&state, at: now)
       let entry = Entry(
         digest: secret.digest, session: WebSession(peer: peer, user: user), began: now, lastUse: now)
@@ -122,6 +127,9 @@ package final class WebSessions: Sendable {
   private static let noPages = ControlError.conflict(
     reason: "The daemon serves no pages.",
     hint: "Enable laded-web.socket and restart laded, or set web.address where no unit denies the network.")
+  private static func signedInElsewhere(_ proxy: String) -> ControlError {
+    .conflict(reason: "A proxy signs browsers in, so there are no links.", hint: "Open \(proxy) in a browser.")
+  }
   private static let full = ControlError.unavailable(
     reason: "Too many browsers are signed in.", hint: "Sign out in some, or restart laded.")
 }

@@ -35,6 +35,8 @@ final class BatchCommit {
   /// What is noted with the rows, if the records are the rejects of another job.
   private let resolution: RejectResolution?
   private let lineage: LineageRecorder?
+  /// What takes some of the objects, and of which entity.
+  private let examples: (taker: ImportExamples, entity: EntityDescription)?
   /// The checkpoint of the last save.
   private(set) var checkpoint: ImportCheckpoint
   /// The message of the first rejection, for the error when there are too many.
@@ -42,8 +44,10 @@ final class BatchCommit {
 
   init(
     _ context: ManagedObjectContext, job: String, _ rejects: RejectFile, from checkpoint: ImportCheckpoint,
-    _ lineage: LineageRecorder? = nil, _ resolution: RejectResolution? = nil
+    _ lineage: LineageRecorder? = nil, _ resolution: RejectResolution? = nil,
+    examples: (ImportExamples, of: EntityDescription)? = nil
   ) {
+    self.examples = examples.map { ($0, $1) }
     self.resolution = resolution
     self.context = context
     self.job = job
@@ -86,11 +90,13 @@ final class BatchCommit {
     if !tally.created.isEmpty { next.counts.created.merge(tally.created, uniquingKeysWith: +) }
     try next.write(to: object)
     try lineage?.record()
+    let shown = examples.map { $0.taker.examples(of: $0.entity, in: context) } ?? []
     if let resolution {
       try resolution.save(batch, without: Set(rejections.map(\.record)).union(waiting), in: context)
     } else {
       try context.saveValidated()
     }
+    examples?.taker.keep(shown)
     checkpoint = next
     if firstRejection.isEmpty, let first = rejections.first {
       firstRejection = "line \(first.line): \(first.message)"

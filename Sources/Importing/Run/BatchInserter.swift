@@ -9,11 +9,13 @@ struct BatchInserter {
   private let entity: EntityDescription
   private let commit: BatchCommit
   private let lineage: LineageRecorder?
+  private let examples: ImportExamples?
 
   init(_ target: BatchTarget, _ commit: BatchCommit) {
     context = target.context
     entity = target.entity
     lineage = target.lineage
+    examples = target.examples
     self.commit = commit
   }
 
@@ -29,7 +31,7 @@ struct BatchInserter {
     let record = try commit.checkpointObject()
     var rejections = batch.rejections
     lineage?.begin()
-    if let rows = batch.flatRows, try note(rows, of: batch), try context.insert(rows) {
+    if examples?.isFull ?? true, let rows = batch.flatRows, try note(rows, of: batch), try context.insert(rows) {
       do {
         return try commit.save(batch, rejecting: rejections, Tally(inserted: Int64(rows.count)), in: record)
       } catch ManagedObjectError.constraintConflicts {

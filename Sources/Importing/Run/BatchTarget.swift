@@ -17,11 +17,15 @@ struct BatchTarget {
   let protected: Set<Int64>
   /// Records where rows come from; nil where nothing is recorded.
   let lineage: LineageRecorder?
+  /// Takes some of the objects, where that is wanted.
+  let examples: ImportExamples?
 
   init(
     _ context: ManagedObjectContext, _ rules: MappingRules, _ mode: ImportMode, job: String,
-    _ options: ImportOptions, protected: Set<Int64> = [], lineage: LineageRecorder? = nil
+    _ options: ImportOptions, protected: Set<Int64> = [], lineage: LineageRecorder? = nil,
+    examples: ImportExamples? = nil
   ) {
+    self.examples = examples
     self.context = context
     self.lineage = lineage
     self.mode = mode

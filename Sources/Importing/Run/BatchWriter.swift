@@ -30,7 +30,8 @@ final class BatchWriter {
     self.cursor = cursor
     self.digest = digest
     commit = BatchCommit(
-      target.context, job: target.job, rejects, from: checkpoint, target.lineage, resolution)
+      target.context, job: target.job, rejects, from: checkpoint, target.lineage, resolution,
+      examples: target.examples.map { ($0, of: target.entity) })
     inserter = BatchInserter(target, commit)
     comparison = BatchComparison(target, commit)
   }
@@ -39,7 +40,13 @@ final class BatchWriter {
   func write(_ batch: ConvertedBatch) throws {
     defer { detached = context.resetReturningObjects() }
     if target.mode == .insert, batch.mapping.isWithoutRelationships { return try inserter.insert(batch) }
-    if batch.flatRows != nil, try comparison.write(batch) { return }
+    if batch.flatRows != nil {
+      if target.examples?.isFull == false {
+        try batch.makeRows()
+      } else if try comparison.write(batch) {
+        return
+      }
+    }
     try apply(batch, .reading)
   }
 

@@ -29,6 +29,8 @@ package struct ImportRequest: Sendable {
   package var credentials = MaskCredentials.ofProcess
   /// What is recorded of the job, if its rows are recorded to come from it.
   package var origin = LineageOrigin()
+  /// Takes some of the objects that are inserted or changed; nil where that isn't wanted. It makes the first batches slower.
+  package var examples: ImportExamples?
   /// Takes the place of an entity: each file of an archive goes into the entity that it belongs to, in the order of their
   /// references. A file that isn't an archive goes into the entity that its name says.
   package static let feed = "*"

@@ -73,7 +73,8 @@ final class SourceLoad {
     }
     writer = BatchWriter(
       BatchTarget(
-        context, mapping.rules, mode, job: request.job, options, protected: protected, lineage: lineage), rejects,
+        context, mapping.rules, mode, job: request.job, options, protected: protected, lineage: lineage,
+        examples: request.examples), rejects,
       from: begin, known: known, cursor: request.cursor, digest: digest,
       try request.retry.map { try RejectResolution($0) })
     bytesDone = position == nil ? 0 : reader.bytesRead

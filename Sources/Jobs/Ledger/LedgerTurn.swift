@@ -95,6 +95,7 @@ final class LedgerTurn {
       // The reason of its end stays, whatever follows.
       if before.state?.isEnded != true || after.state != before.state { job.reason = reason }
       step = try insert(from: before.state, to: after.state, reason: reason, by: who, of: job)
+      if after.state?.isEnded == true, job.isAwaitingFile, job.origin?.endsWithoutFile == true { job.origin = nil }
     } else if actions.isEmpty {
       return
     }

@@ -16,6 +16,8 @@ package struct JobFilter: Sendable, Equatable {
   /// Handed in by any of these; by anybody when nil.
   package var submitters: [String]?
   package var uniqueKey: String?
+  /// Only the job that was made from this.
+  package var origin: JobOrigin?
   package var tag: String?
   package var batch: Int64?
   package var isHeld: Bool?
@@ -82,7 +84,7 @@ package struct JobFilter: Sendable, Equatable {
     }
     let texts: [(JobRecord.Key, String?)] = [
       (.kind, kind), (.lane, lane), (.store, store), (.entityName, entity), (.recipe, recipe),
-      (.submittedBy, submittedBy), (.uniqueKey, uniqueKey),
+      (.submittedBy, submittedBy), (.uniqueKey, uniqueKey), (.origin, origin?.rawValue),
     ]
     for (slot, text) in texts {
       if let text { conditions.append(.equal(slot.name, .string(text))) }

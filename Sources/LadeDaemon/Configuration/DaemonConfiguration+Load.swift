@@ -36,7 +36,8 @@ extension DaemonConfiguration {
     socket = section[.socket]?.socketPath(in: folder) ?? socket
     paths.add(socket, key: "socket", section[.socket])
     metrics = section[.metrics].flatMap(MetricsConfiguration.init) ?? metrics
-    web = section[.web].flatMap(WebConfiguration.init) ?? web
+    web = section[.web].flatMap { WebConfiguration($0, in: folder) } ?? web
+    if let socket = web.socket { paths.add(socket, key: "web.socket", section[.web]) }
     allowedFolders = section[.allowedFolders]?.folders(in: folder) ?? allowedFolders
     operators = section[.operators]?.users() ?? operators
     logLevel = section[.logLevel]?.word(of: Logger.Level.self) ?? logLevel
@@ -85,8 +86,8 @@ extension DaemonConfiguration {
 }
 
 extension YAMLValue {
-  /// The path of the control socket.
-  fileprivate func socketPath(in folder: ConfigurationFolder) -> String? {
+  /// The path of a Unix socket.
+  func socketPath(in folder: ConfigurationFolder) -> String? {
     guard let path = path(in: folder) else { return nil }
     let limit = ControlSocket.longestPath
     guard path.utf8.count <= limit else {

@@ -38,9 +38,12 @@ extension DaemonBackend {
     try await checkBackup(of: submission)
     let submission = try await undoCheck.checked(submission)
     return try await translating {
+      let origin = origin(of: submission, by: peer)
+      if let known = try await job(madeFrom: origin) { return shown(queue.completed(known)) }
       let file = try await opened(submission, for: peer)
-      let made = try await queue.receive(
-        plan.submission(submission, source: file?.name, files: file?.files, by: peer.who))
+      var wanted = try plan.submission(submission, source: file?.name, files: file?.files, by: peer.who)
+      wanted.origin = origin
+      let made = try await queue.receive(wanted)
       // One that was there, with the same unique key, has a file of its own, or is being handed it.
       guard let file, made.isNew else { return shown(queue.completed(made.job)) }
       return shown(queue.completed(try await handOver(file, to: made.job, by: peer)))
@@ -114,7 +117,9 @@ extension DaemonBackend {
       throw error
     }
     do {
-      return try await queue.fileArrived(job.id, activeName: name, by: peer.who)
+      let job = try await queue.fileArrived(job.id, activeName: name, by: peer.who)
+      await uploads.remove(importedBy: job)
+      return job
     } catch let refusal as JobQueueError {
       throw refusal
     } catch {

@@ -13,8 +13,14 @@ extension DaemonBackend {
         try await checkBackup(of: submission)
         let submission = try await undoCheck.checked(submission)
         try await translating {
+          let origin = origin(of: submission, by: peer)
+          if let known = try await job(madeFrom: origin) {
+            receipts[place] = .init(id: known.id, isOld: true)
+            return
+          }
           let file = try await opened(submission, for: peer)
-          let wanted = try plan.submission(submission, source: file?.name, files: file?.files, by: peer.who)
+          var wanted = try plan.submission(submission, source: file?.name, files: file?.files, by: peer.who)
+          wanted.origin = origin
           planned.append((place, wanted, file))
         }
       } catch let error as ControlError {

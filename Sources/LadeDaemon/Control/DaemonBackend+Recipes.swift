@@ -33,7 +33,7 @@ extension DaemonBackend {
         isWhole: outcome.isWhole, notes: outcome.notes,
         failure: outcome.failure,
         rejects: outcome.rejects.map { RejectReport(job: 0, isFolder: entity == ImportRequest.feed, $0) }
-          ?? RejectReport(job: 0))
+          ?? RejectReport(job: 0), examples: outcome.examples.map { RecipeTestExample($0) })
     }
   }
 
@@ -113,6 +113,14 @@ extension ModelDiff.Change {
       subject: change.subject.rawValue, file: change.file, entity: change.entity, column: change.column,
       attribute: change.attribute, type: change.type?.rawValue, newType: change.newType?.rawValue,
       values: change.values, example: change.example, line: change.line, contract: change.term.rawValue)
+  }
+}
+
+extension RecipeTestExample {
+  fileprivate init(_ example: ImportExamples.Example) {
+    self.init(
+      change: example.isNew ? .inserted : .updated, entity: example.entity, key: example.key,
+      values: example.changes.map { .init(property: $0.property, old: $0.old, new: $0.new) })
   }
 }
 

@@ -23,6 +23,7 @@ struct DaemonBackend: ControlBackend {
   let meters: Meters
   let standing: StandingQueries
   let lateHandOvers: LateHandOvers
+  let uploads: UserUploads
   let readiness: Readiness
   /// Browsers that have signed in.
   let sessions: WebSessions

@@ -28,6 +28,8 @@ struct RecipeTrial: Sendable {
     var notes: [String] = []
     var failure: String?
     var rejects: RejectSummary?
+    /// Some of the objects that would be inserted or changed.
+    var examples: [ImportExamples.Example] = []
   }
 
   /// A transaction keeps others from writing, so it may not take long.
@@ -86,6 +88,8 @@ struct RecipeTrial: Sendable {
     if case .file(let file) = source { request.descriptor = file.descriptor }
     request.credentials = credentials
     request.shouldStopWithinRecord = { ContinuousClock.now > deadline }
+    let examples = ImportExamples()
+    request.examples = examples
     let importer = Importer(coordinator: coordinator, request: request, largeLoad: .max)
     do {
       let end = try importer.run(in: context) {
@@ -112,6 +116,7 @@ struct RecipeTrial: Sendable {
       outcome.failure = "\(error)"
     }
     if outcome.rejects == nil { outcome.readRejects(rejects, options.reader) }
+    outcome.examples = examples.all
     withExtendedLifetime(source) {}
     return outcome
   }

@@ -115,7 +115,8 @@ public struct Daemon: Sendable {
     let parts = try await DaemonParts(loaded, operations, level, log, limits, startedAt: startedAt, logger: logger)
     // After the locks: of two daemons on the same directories the second reports those, not the port.
     let metricsListeners = try listeners(passed.metrics, configuration.metrics.address, for: .metrics)
-    let webListeners = try listeners(passed.web, configuration.web.address, for: .web)
+    var webListeners = try listeners(passed.web, configuration.web.address, for: .web)
+    if passed.web.isEmpty { webListeners += try pageSocket() }
     try await parts.start()
     let control = ControlServer(
       backend: parts.backend, meter: parts.requests, address: SocketAddress(path: configuration.socket),
@@ -129,7 +130,7 @@ public struct Daemon: Sendable {
       logger: logger)
     let web = WebServer(
       backend: parts.backend, sessions: parts.backend.sessions, meter: parts.requests, listeners: webListeners,
-      settings: configuration.web.settings, logger: logger)
+      settings: configuration.web.settings, lookUp: PageUsers(controlSocket: configuration.socket).find, logger: logger)
     let services = ServiceGroup(services: parts.services(control, metrics, web), logger: logger)
     let listening = await listen(to: services, parts)
     defer { listening.cancel() }
@@ -171,6 +172,15 @@ public struct Daemon: Sendable {
       return try PassedSockets.ofThisProcess()
     } catch {
       throw DaemonError.socket(path: configuration.socket, reason: "\(error)", cause: .unusable)
+    }
+  }
+
+  /// The Unix socket of the pages, if there is to be one.
+  private func pageSocket() throws -> [LoopbackListener] {
+    do {
+      return try configuration.web.socket.map { [try LoopbackListener(at: $0)] } ?? []
+    } catch let error as ControlSocketError {
+      throw DaemonError(pages: error)
     }
   }
 

@@ -27,7 +27,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
   case socket(path: String, reason: String, cause: Cause)
   /// The port for metrics.
   case metrics(reason: String, cause: Cause)
-  /// The port for pages.
+  /// The port or the Unix socket for pages.
   case web(reason: String, cause: Cause)
   /// The process may have too few descriptors, or too little address space.
   case limits(String)
@@ -92,6 +92,17 @@ extension DaemonError {
       self = .socket(path: path, reason: "\(error)", cause: .unusable)
     case .failed(_, let path, let code): self = .socket(path: path, reason: "\(error)", cause: .init(errno: code))
     }
+  }
+
+  /// - Parameter error: of the Unix socket of the pages.
+  init(pages error: ControlSocketError) {
+    let cause: Cause =
+      switch error {
+      case .inUse: .inUse
+      case .notASocket, .pathTooLong: .unusable
+      case .failed(_, _, let code): .init(errno: code)
+      }
+    self = .web(reason: "\(error)", cause: cause)
   }
 
   init(_ error: LoopbackError) {

@@ -49,9 +49,10 @@ final class DaemonParts: Sendable {
     let current = CurrentConfiguration(
       .init(SubmissionPlan(configuration: configuration, stores: open.stores, operations: operations)))
     let queue = try Self.makeQueue(open, current, operations, logger)
+    let uploads = UserUploads(configuration.uploads, logger: logger)
     let bridge = SpoolBridge(
       directories: open.directories, current: current, queue: queue, queueIdentifier: open.queueIdentifier,
-      startedAt: startedAt, logger: logger)
+      uploads: uploads, startedAt: startedAt, logger: logger)
     upkeep = Upkeep(
       queue: queue, stores: open.stores, queueCoordinator: open.queueCoordinator, current: current, logger: logger)
     let freshness = FreshnessMonitor(current: current, queue: queue, logger: logger)
@@ -77,8 +78,8 @@ final class DaemonParts: Sendable {
         health: HealthProbe(LivenessProbe(queue)), kept: KeptFilesMeter(open.directories),
         sizes: Self.sizes(of: open.stores, queue: configuration.queueStore),
         sources: MetricSources(logger: logger)), standing: events.standing,
-      lateHandOvers: LateHandOvers(queue: queue, logger: logger), readiness: Readiness(of: intake),
-      sessions: WebSessions(), startedAt: startedAt)
+      lateHandOvers: LateHandOvers(queue: queue, logger: logger), uploads: uploads,
+      readiness: Readiness(of: intake), sessions: WebSessions(), startedAt: startedAt)
     (self.open, self.queue, self.events, self.bridge, self.intake, self.logger) = (
       open, queue, events, bridge, intake, logger
     )

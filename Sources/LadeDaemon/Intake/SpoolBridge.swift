@@ -17,6 +17,7 @@ struct SpoolBridge: SpoolDelegate {
   let current: CurrentConfiguration
   let queue: JobQueue
   let queueIdentifier: String
+  let uploads: UserUploads
   /// Jobs submitted before this time are from an earlier run of the daemon.
   let startedAt: Date
   let logger: Logger
@@ -272,7 +273,9 @@ struct SpoolBridge: SpoolDelegate {
     }
     try await each(JobFilter(isAwaitingFile: true, limit: 1000)) { job in
       try await replays.bring(job)
-      guard job.origin == nil || job.origin?.retriedJob != nil, !job.state.isEnded else { return }
+      guard job.origin == nil || job.origin?.retriedJob != nil || job.origin?.endsWithoutFile == true,
+        !job.state.isEnded
+      else { return }
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try directories.isActive(name) }) {
         _ = try await queue.fileArrived(job.id, activeName: name, by: "restart")
@@ -280,6 +283,7 @@ struct SpoolBridge: SpoolDelegate {
         _ = try await queue.cancel(job.id, by: "restart: the daemon was stopped while it copied the file")
       }
     }
+    try await uploads.recover(queue)
     for ids in try await activeJobs() {
       for id in Set(try await queue.settle(ids)).sorted() {
         logger.warning(

@@ -4,21 +4,21 @@ import Glibc
 package enum SystemUser {
   /// The login name of a user number; nil if there is none.
   package static func name(of number: UInt32) -> String? {
-    lookUp { record, texts, size, found in getpwuid_r(number, record, texts, size, found) }.name
+    lookUp { record, texts, size, found in getpwuid_r(number, record, texts, size, found) }?.name
   }
 
   /// The user number of a login name; nil if there is none.
   package static func number(of name: String) -> UInt32? {
-    lookUp { record, texts, size, found in getpwnam_r(name, record, texts, size, found) }.number
+    lookUp { record, texts, size, found in getpwnam_r(name, record, texts, size, found) }?.number
   }
 
   /// Repeats the call with a larger buffer while the record doesn't fit (`ERANGE`, see getpwnam(3)).
-  private static func lookUp(
+  static func lookUp(
     _ call: (
       UnsafeMutablePointer<passwd>, UnsafeMutablePointer<CChar>, Int,
       UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>
     ) -> Int32
-  ) -> (name: String?, number: UInt32?) {
+  ) -> (name: String?, number: UInt32, group: UInt32)? {
     var size = 16 << 10
     while size <= 1 << 20 {
       var record = passwd()
@@ -31,10 +31,10 @@ package enum SystemUser {
       }
       // The record's texts live in `texts`, which must outlast the copy.
       return withExtendedLifetime(texts) {
-        guard code == 0, let found else { return (nil, nil) }
-        return (found.pointee.pw_name.map { String(cString: $0) }, found.pointee.pw_uid)
+        guard code == 0, let found else { return nil }
+        return (found.pointee.pw_name.map { String(cString: $0) }, found.pointee.pw_uid, found.pointee.pw_gid)
       }
     }
-    return (nil, nil)
+    return nil
   }
 }

@@ -24,7 +24,8 @@ package struct UploadedFile: Sendable, Hashable {
   package var isWhole: Bool { received == size }
 }
 
-/// The folder of uploads, only for the daemon. Everything here blocks, and takes one call at a time.
+/// The folder of uploads, only for the daemon. Everything here blocks. Calls for one user are made one at a time; those for
+/// several may be made at once, and then each may count on the same room.
 package struct UploadFolder: Sendable {
   /// The most that a user can have without submitting or removing any.
   package static let mostUploads = 100
@@ -66,6 +67,8 @@ package struct UploadFolder: Sendable {
     let number = max((present.map(\.number).max() ?? 0) + 1, FileStatus.now() / 1000)
     let made = try root.directory(FileName("\(number)-\(size)-\(modified)"), creatingWith: 0o700)
     _ = try made.create(fileName, mode: 0o600)
+    // The last part makes the bytes durable; the names have to be so by then.
+    try made.synchronise()
     return try upload(number, of: user)
   }
 
@@ -77,6 +80,11 @@ package struct UploadFolder: Sendable {
       if let upload = try Self.upload(name, in: root)?.upload { found.append(upload) }
     }
     return found.sorted { $0.number < $1.number }
+  }
+
+  /// All users' uploads.
+  package func everyUpload() throws -> [(user: UInt32, upload: UploadedFile)] {
+    try users().flatMap { user in try uploads(of: user).map { (user, $0) } }
   }
 
   /// One upload.
@@ -205,8 +213,12 @@ package struct UploadFolder: Sendable {
   }
 
   private func folder(of user: UInt32, isCreated: Bool) throws -> DirectoryHandle? {
-    if isCreated, mkdir(path, 0o700) != 0, errno != EEXIST {
-      throw SpoolError.system(call: "mkdir", path: path, code: errno)
+    if isCreated {
+      if mkdir(path, 0o700) == 0 {
+        try DirectoryHandle(trustedPath: path + "/..").synchronise()
+      } else if errno != EEXIST {
+        throw SpoolError.system(call: "mkdir", path: path, code: errno)
+      }
     }
     let root: DirectoryHandle
     do {

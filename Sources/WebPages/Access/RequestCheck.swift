@@ -4,19 +4,23 @@ import Hummingbird
 
 /// Refuses requests that another site made a browser send.
 ///
-/// 1. `Host` must be a loopback name or the configured one. Otherwise a site whose name is suddenly this machine's
-///    address (DNS rebinding) could read the pages.
+/// 1. `Host` must be a loopback name or the configured one; through a proxy that names users, the configured one. Otherwise a
+///    site whose name is suddenly this machine's address (DNS rebinding) could read the pages.
 /// 2. A request that changes something must say that it comes from these pages: by `Sec-Fetch-Site`, which scripts
 ///    can't set, or from older browsers by `Origin`.
 /// 3. In read-only mode every request for a change is refused.
 struct RequestCheck: Sendable {
   let settings: WebSettings
 
+  /// - Parameter isOfProxy: whether it comes through the proxy that names users.
   /// - Throws: `Problem`.
-  func checkHost(_ request: Request) throws {
-    guard let host = request.head.authority.flatMap({ HostName.of($0) }),
-      HostName.isLoopback(host) || host == settings.url?.host
-    else {
+  func checkHost(_ request: Request, isOfProxy: Bool = false) throws {
+    let host = request.head.authority.flatMap { HostName.of($0) }
+    if isOfProxy {
+      guard let host, host == settings.url?.host else { throw Problem.wrongProxyHost }
+      return
+    }
+    guard let host, HostName.isLoopback(host) || host == settings.linkURL?.host else {
       throw Problem(
         status: 403, code: "wrong_host", title: "Another host is expected",
         detail: "The pages can't be opened under this name.",

@@ -5,11 +5,17 @@ package struct WebSettings: Sendable, Hashable {
   package var url: WebURL?
   /// Whether nothing can be changed by them.
   package var isReadOnly: Bool
+  /// Who names users; nil where each browser is signed in by a link. It needs a ``url``.
+  package var proxy: WebProxy?
 
-  package init(url: WebURL? = nil, isReadOnly: Bool = false) {
+  package init(url: WebURL? = nil, isReadOnly: Bool = false, proxy: WebProxy? = nil) {
     self.url = url
     self.isReadOnly = isReadOnly
+    self.proxy = proxy
   }
+
+  /// Where browsers come that are signed in by a link; nil for the listener's address.
+  var linkURL: WebURL? { proxy == nil ? url : nil }
 }
 
 /// The scheme, the host and perhaps the port of a web site.

@@ -129,6 +129,8 @@ struct Attribute: Sendable {
   static func job(_ id: Int64) -> Attribute { .init("data-job", String(id)) }
   /// The element's content is fetched again with every event of the page's stream. It has an ID.
   static var live: Attribute { .init("data-live", "") }
+  /// The key that follows a link.
+  static func key(_ key: String) -> Attribute { .init("data-key", key) }
   /// The current one of several links.
   static func current(_ isCurrent: Bool) -> Attribute? { isCurrent ? .init("aria-current", "page") : nil }
 }

@@ -19,6 +19,20 @@ struct Page: Sendable {
       }
     }
 
+    /// The key that leads there, after G.
+    var key: String {
+      switch self {
+      case .overview: "o"
+      case .jobs: "j"
+      case .upload: "u"
+      case .data: "d"
+      case .schedules: "s"
+      case .stores: "t"
+      case .log: "l"
+      case .configuration: "c"
+      }
+    }
+
     var link: PageLink {
       switch self {
       case .overview: .overview
@@ -71,7 +85,7 @@ struct Page: Sendable {
           HTML.element("title") { "\(title) – Lade" }
           HTML.void("link", .other("rel", "stylesheet"), .link(.asset(.styles)))
           HTML.void("link", .other("rel", "icon"), .link(.asset(.icon)))
-          for script in [events.map { _ in Asset.script }, script].compactMap({ $0 }) {
+          for script in [session.map { _ in Asset.keys }, events.map { _ in Asset.script }, script].compactMap({ $0 }) {
             HTML.element("script", .other("type", "module"), .source(.asset(script))) { HTML.empty }
           }
         }
@@ -82,7 +96,13 @@ struct Page: Sendable {
             HTML.element("h1") { title }
             content
           }
-          HTML.element("footer") { "laded \(LadeVersion.current)" }
+          HTML.element("footer") {
+            "laded \(LadeVersion.current)"
+            if session != nil {
+              " · "
+              HTML.element("a", .link(.help), .key("?")) { "Keys" }
+            }
+          }
         }
       }
     }
@@ -104,14 +124,18 @@ struct Page: Sendable {
       if let session {
         HTML.element("nav", .label("Pages")) {
           for section in Section.allCases {
-            HTML.element("a", .link(section.link), .current(section == self.section)) { section.title }
+            HTML.element("a", .link(section.link), .current(section == self.section), .key(section.key)) {
+              section.title
+            }
           }
         }
         HTML.element("div", .style("user")) {
           if isReadOnly { HTML.element("span", .style("note")) { "read-only" } }
           HTML.name(session.user)
-          HTML.element("form", .other("method", "post"), .action(.signOut)) {
-            HTML.element("button", .other("type", "submit")) { "Sign out" }
+          if !session.isNamedByProxy {
+            HTML.element("form", .other("method", "post"), .action(.signOut)) {
+              HTML.element("button", .other("type", "submit")) { "Sign out" }
+            }
           }
         }
       }

@@ -60,6 +60,10 @@ struct PageLink: Sendable, Hashable {
 
   /// The model of a store.
   static func model(_ store: String) -> PageLink { PageLink("/model/\(QueryString.percentEncoded(store))") }
+  /// Two versions of it, compared.
+  static func modelVersions(_ store: String) -> PageLink {
+    PageLink("/model/\(QueryString.percentEncoded(store))/versions")
+  }
 
   /// Where files are sent.
   static let uploads = PageLink("/upload")
@@ -81,6 +85,17 @@ struct PageLink: Sendable, Hashable {
     PageLink("/stores/\(QueryString.percentEncoded(store))/\(action.rawValue)")
   }
 
+  /// Where the form leads that restores a store.
+  static func restore(_ store: String) -> PageLink { PageLink("/stores/\(QueryString.percentEncoded(store))/restore") }
+
+  /// The page that asks before a store is restored from a backup.
+  static func restore(_ store: String, from backup: String) -> PageLink {
+    var query = QueryString()
+    query["backup"] = backup
+    return PageLink("/stores/\(QueryString.percentEncoded(store))/restore", query)
+  }
+
+  static let help = PageLink("/help")
   static let log = PageLink("/log")
   static let configuration = PageLink("/configuration")
   static let reload = PageLink("/configuration/reload")

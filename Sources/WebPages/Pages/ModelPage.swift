@@ -11,6 +11,10 @@ extension PageRoutes {
       let store = try await backend.store(visit.name("store"), StoreCountQuery(counts: false))
       return .page(ModelPage(store: store).page)
     }
+    page(router, "/model/{store}/versions") { visit in
+      let query = try ModelVersionQuery(visit.query())
+      return .page(ModelVersionsPage(versions: try await backend.modelVersions(of: visit.name("store"), query)).page)
+    }
   }
 }
 
@@ -26,6 +30,8 @@ struct ModelPage {
         HTML.name(store.path)
         ", by the model "
         HTML.name(store.model)
+        "; "
+        HTML.element("a", .link(.modelVersions(store.name))) { "its versions" }
       }
       if store.entities.isEmpty {
         HTML.element("p") { "The model has no entity." }

@@ -32,6 +32,11 @@ extension Problem {
     status: 403, code: "signed_out", title: "Sign in", detail: "This browser isn't signed in, or no longer.",
     hint: newLink)
 
+  static let wrongProxyHost = Problem(
+    status: 403, code: "wrong_host", title: "Another host is expected",
+    detail: "The pages can't be opened under this name.",
+    hint: "The proxy has to pass the request's Host on, and web.url in the configuration has to have that name.")
+
   static let usedLink = Problem(
     status: 403, code: "no_such_link", title: "The link can't be used",
     detail: "A link works once, and for a short time. This one was used, is too old, or never was one.", hint: newLink)

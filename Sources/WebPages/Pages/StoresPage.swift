@@ -6,6 +6,7 @@ import LadeTypes
 extension PageRoutes {
   /// The stores with their backups, and jobs of maintenance.
   func addStorePages(to router: Router<ControlContext>) {
+    addRestorePages(to: router)
     page(router, "/stores") { visit in
       try visit.query().refuseNames(otherThan: [])
       var shown: [StoresPage.Shown] = []
@@ -73,20 +74,24 @@ struct StoresPage {
     } else {
       HTML.table(
         "Backups of \(store.name)",
-        columns: ["Backup", "Content of"].map(HTML.column) + [HTML.numberColumn("Size"), HTML.numberColumn("Job")],
+        columns: ["Backup", "Content of"].map(HTML.column) + [HTML.numberColumn("Size"), HTML.numberColumn("Job")]
+          + (isReadOnly ? [] : [HTML.column("Restore")]),
         rows: shown.backups.backups.map { backup in
           HTML.element("tr") {
             HTML.element("th", .other("scope", "row")) { HTML.name(backup.name) }
             HTML.element("td") { HTML.time(backup.madeAt) }
             HTML.element("td", .style("number")) { HTML(Quantity.bytes(Double(backup.size))) }
             HTML.element("td", .style("number")) { HTML.job(backup.job) }
+            if !isReadOnly {
+              HTML.element("td") {
+                HTML.element(
+                  "a", .link(.restore(store.name, from: backup.name)),
+                  .label("Restore \(store.name) from \(backup.name)")
+                ) { "Restore…" }
+              }
+            }
           }
         })
-      HTML.element("p", .style("note")) {
-        "A store is put back by "
-        HTML.command("ladectl store restore")
-        ", which asks for what would be lost."
-      }
     }
   }
 }

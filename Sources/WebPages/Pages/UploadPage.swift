@@ -28,7 +28,7 @@ extension PageRoutes {
       ).page)
   }
 
-  /// Makes the job that imports a file, and removes the file: the job has a copy.
+  /// Makes the job that imports a file.
   func importUpload(_ visit: Visit) async throws -> PageAnswer {
     let form = try await visit.form()
     try form.refuseNames(otherThan: ["recipe"])
@@ -36,15 +36,7 @@ extension PageRoutes {
     let upload = try await upload(visit.number("id"), of: visit.peer)
     log("import upload \(upload.id), \(upload.name), by \(recipe)", visit)
     let job = try await claims.holding(upload.id, of: visit.peer) {
-      let job = try await backend.submit(JobSubmission(source: upload.source, recipe: recipe), by: visit.peer)
-      // One that was cancelled at once may have no copy.
-      guard job.state != .cancelled else { return job }
-      do {
-        try await backend.removeUpload(upload.id, by: visit.peer)
-      } catch {
-        logger.warning("upload \(upload.id) was imported by job \(job.id), and can't be removed: \(error)")
-      }
-      return job
+      try await backend.submit(JobSubmission(source: upload.source, recipe: recipe), by: visit.peer)
     }
     return .redirect(.job(job.id))
   }
@@ -152,6 +144,7 @@ struct UploadPage {
       figures(result)
       for note in result.notes { HTML.element("p") { HTML.name(note) } }
       rejects(result.rejects)
+      TrialExamples(examples: result.examples).html
       changes(difference)
       if !isReadOnly, result.failure == nil, let recipe { form(recipe) }
     }

@@ -36,9 +36,13 @@ struct ProblemPages<Backend: ControlBackend>: RouterMiddleware {
   func handle(
     _ request: Request, context: ControlContext, next: (Request, ControlContext) async throws -> Response
   ) async throws -> Response {
+    var context = context
     do {
-      try pages.check.checkHost(request)
+      let proxy = pages.proxyUsers
+      let peer = proxy == nil ? nil : try await context.peer()
+      try pages.check.checkHost(request, isOfProxy: peer.map { proxy?.isProxy($0) == true } ?? false)
       try pages.check.checkOrigin(request)
+      if let peer { context.session = try await proxy?.session(of: request, from: peer) }
       return try await next(request, context)
     } catch {
       var problem = Problem(describing: error, method: request.method.rawValue, path: request.uri.path)
@@ -49,7 +53,7 @@ struct ProblemPages<Backend: ControlBackend>: RouterMiddleware {
       }
       context.logger.report(problem, of: error, path: request.uri.path)
       // Who comes under another name learns nothing about a session.
-      let session = problem.code == "wrong_host" ? nil : pages.session(of: request)?.session
+      let session = problem.code == "wrong_host" ? nil : pages.session(of: request, context)?.session
       return pages.response(
         Page.problem(problem, isSignedIn: session != nil), for: session, status: .init(code: problem.status))
     }

@@ -11,6 +11,8 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
   let backend: Backend
   let sessions: WebSessions
   let check: RequestCheck
+  /// Nil where no proxy names users.
+  var proxyUsers: ProxyUsers?
   let claims = UploadClaims()
   let meter: RequestMeter
   let grace: TimeAmount
@@ -20,7 +22,8 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
   struct Visit: Sendable {
     let request: Request
     let context: ControlContext
-    let secret: SessionSecret
+    /// Of the browser's cookie; nil where a proxy names the user.
+    let secret: SessionSecret?
     let session: WebSession
 
     var peer: Peer { session.peer }
@@ -78,7 +81,9 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
         try Self.answer(asset, to: request, version: context.parameters.require("version"))
       }
     }
-    router.get("/sign-in") { request, _ in try signIn(request) }
+    router.get("/sign-in") { request, context in
+      try context.session == nil ? signIn(request) : redirect(to: .overview)
+    }
     router.post("/sign-out") { request, _ in signOut(request) }
     page(router, "/") { _ in try await overview() }
     page(router, "/jobs") { try await jobs($0) }
@@ -99,12 +104,14 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     addSchedulePages(to: router)
     addStorePages(to: router)
     addDaemonPages(to: router)
+    addHelpPages(to: router)
     router.get("/events") { request, context in try events(visit(request, context)) }
     return router
   }
 
   /// Whom a request acts for; nil for who hasn't signed in.
-  func session(of request: Request) -> (secret: SessionSecret, session: WebSession)? {
+  func session(of request: Request, _ context: ControlContext) -> (secret: SessionSecret?, session: WebSession)? {
+    if let named = context.session { return (nil, named) }
     // What an open page fetches by itself is no use, what somebody has it send is.
     let isUse = !RequestCheck.isOfScript(request) || request.method == .post
     for secret in SessionCookie.secrets(of: request) {
@@ -158,7 +165,7 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
   }
 
   private func visit(_ request: Request, _ context: ControlContext) throws -> Visit {
-    guard let (secret, session) = session(of: request) else { throw Problem.signedOut }
+    guard let (secret, session) = session(of: request, context) else { throw Problem.signedOut }
     return Visit(request: request, context: context, secret: secret, session: session)
   }
 
@@ -203,7 +210,7 @@ extension PageRoutes {
     for old in SessionCookie.secrets(of: request) { sessions.end(old) }
     logger.notice("signed in on the web pages", metadata: ["user": "\(traded.1.user)", "uid": "\(traded.1.peer.uid)"])
     var response = redirect(to: .overview)
-    response.headers[.setCookie] = SessionCookie.setting(traded.0, isSecure: check.settings.url?.isSecure == true)
+    response.headers[.setCookie] = SessionCookie.setting(traded.0, isSecure: check.settings.linkURL?.isSecure == true)
     return response
   }
 
@@ -254,6 +261,8 @@ extension PageRoutes {
 // MARK: Events
 
 extension PageRoutes {
+  private static var longestNamedStream: Duration { .seconds(3600) }
+
   /// Says which jobs have changed, at most twice a second, so that their pages are fetched again. It says nothing more once
   /// the session has ended.
   private func events(_ visit: Visit) throws -> Response {
@@ -264,6 +273,12 @@ extension PageRoutes {
     let queue = EventQueue<Bool>(capacity: 1)
     let changed = ChangedJobs()
     let (sessions, secret) = (sessions, visit.secret)
+    // Who has signed out at the proxy hears no more after that. The browser connects again by itself.
+    let end = ContinuousClock.now + Self.longestNamedStream
+    let isSignedIn = { @Sendable in
+      guard let secret else { return ContinuousClock.now < end }
+      return sessions.session(secret, isUse: false) != nil
+    }
     return EventStream(meter: meter, grace: grace).response(to: visit.request, visit.context) {
       guard let changes = changes.take() else { return true }
       for await change in changes where job == nil || change.id == job {
@@ -273,7 +288,7 @@ extension PageRoutes {
       if !Task.isCancelled { queue.finish() }
       return true
     } write: { writer in
-      while await queue.take() != nil, sessions.session(secret, isUse: false) != nil {
+      while await queue.take() != nil, isSignedIn() {
         try await writer.send(ServerSentEvent(name: "changed", data: changed.take()))
         try await Task.sleep(for: .milliseconds(500))
       }

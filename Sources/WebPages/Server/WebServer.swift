@@ -3,13 +3,14 @@ package import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// Serves the pages over TCP. A service: `run()` returns after a graceful shutdown.
+/// Serves the pages over TCP and Unix sockets. A service: `run()` returns after a graceful shutdown.
 package struct WebServer<Backend: ControlBackend>: Service {
   private let backend: Backend
   private let sessions: WebSessions
   private let meter: RequestMeter
   private let listeners: [LoopbackListener]
   private let settings: WebSettings
+  private let proxyUsers: ProxyUsers?
   private let logger: Logger
   private let grace: TimeAmount
 
@@ -18,9 +19,10 @@ package struct WebServer<Backend: ControlBackend>: Service {
   ///   - sessions: the backend's, which makes the links.
   ///   - meter: the control socket's.
   ///   - listeners: closed when it ends.
+  ///   - lookUp: finds users whom a proxy names. It may block, and is called once at a time, on a queue of its own.
   package init(
     backend: Backend, sessions: WebSessions, meter: RequestMeter, listeners: [LoopbackListener], settings: WebSettings,
-    logger: Logger, grace: Duration = .seconds(5)
+    lookUp: @escaping @Sendable (String) -> NamedUser = { _ in .unknown }, logger: Logger, grace: Duration = .seconds(5)
   ) {
     self.backend = backend
     self.sessions = sessions
@@ -29,15 +31,35 @@ package struct WebServer<Backend: ControlBackend>: Service {
     self.settings = settings
     self.logger = logger
     self.grace = TimeAmount(grace)
-    if let first = listeners.first { sessions.serve(at: settings.url?.description ?? "http://\(first.address)") }
+    proxyUsers = settings.proxy.map { ProxyUsers($0, UserDirectory(lookUp: lookUp)) }
+    serve(sessions)
+  }
+
+  /// Says where links lead.
+  private func serve(_ sessions: WebSessions) {
+    if settings.proxy != nil, let url = settings.url, listeners.contains(where: \.isUnix) {
+      sessions.serve(behindProxyAt: url.description)
+    }
+    // A browser can't open a Unix socket.
+    let tcp = listeners.first { !$0.isUnix }.map { "http://\($0.address)" }
+    let origin = listeners.isEmpty ? nil : settings.linkURL?.description ?? tcp
+    if let origin { sessions.serve(at: origin) }
   }
 
   /// Answers until graceful shutdown or cancellation. Without listeners it only waits.
   package func run() async throws {
     if listeners.isEmpty { return try await gracefulShutdown() }
     let routes = PageRoutes(
-      backend: backend, sessions: sessions, check: RequestCheck(settings: settings), meter: meter, grace: grace,
-      logger: logger)
+      backend: backend, sessions: sessions, check: RequestCheck(settings: settings), proxyUsers: proxyUsers,
+      meter: meter, grace: grace, logger: logger)
+    if proxyUsers != nil, !listeners.contains(where: \.isUnix) {
+      logger.warning(
+        "web: no proxy can name users, for there is no Unix socket; set web.socket, or ListenStream= of laded-web.socket"
+      )
+    }
+    if proxyUsers == nil, settings.url == nil, listeners.allSatisfy(\.isUnix) {
+      logger.warning("web: links can't lead to a Unix socket; set web.url to where the proxy in front of it is")
+    }
     let answering = LoopbackAnswering(routes.router(), meter: meter, logger: logger, grace: grace)
     try await answering.run(on: listeners) { place in
       logger.info("listening", metadata: ["web": "\(place.address)"])

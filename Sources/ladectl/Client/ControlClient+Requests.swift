@@ -143,6 +143,10 @@ extension ControlClient {
     try await send(.GET, .store(name), query.queryString)
   }
 
+  func modelVersions(of store: String, _ query: ModelVersionQuery) async throws -> ModelVersions {
+    try await send(.GET, .modelVersions(store: store), query.queryString)
+  }
+
   func backups(of store: String) async throws -> BackupList { try await send(.GET, .backups(store: store)) }
 
   /// Follows a standing query until the stream ends or `each` returns `false`.

@@ -212,6 +212,8 @@ struct ControlVerbTests {
       #expect(trial.output.contains("The whole file into Stop of store main, mode upsert"))
       #expect(
         trial.output.contains("3 records, 2 inserted, 0 updated, 1 rejected") && trial.output.contains("it is bad"))
+      #expect(trial.output.contains("Inserted, for example:\n  Stop 7\n    name: <i>Quai</i>\n"), "\(trial.output)")
+      #expect(trial.output.contains("Changed, for example:\n  Stop 8\n    name: Gare → –\n"))
       #expect(backend.tests == [RecipeTest(source: "/people.csv", recipe: "people", records: 5)])
       let nothing = try await run("recipe", "test", "/rejected.csv", "--recipe", "people")
       #expect(nothing.status == 1)
@@ -276,6 +278,10 @@ struct ControlVerbTests {
       #expect(
         backups.contains("main-2026-02-25T061320Z-job7.sqlite.zst  2026-02-25 06:13:20Z  12.4 kB    7"), "\(backups)")
       #expect(try await run("store", "backups", "nope").status == 1)
+      let versions = try await run("store", "versions", "--from", "Main").output
+      #expect(versions.contains("Main 10 (current)") && versions.contains("From Main to Main 10:"), "\(versions)")
+      #expect(versions.contains("can't be migrated without") && versions.contains("doesn't allow"), "\(versions)")
+      #expect(try await run("store", "versions", "--to", "nope").status == 1)
       let settings = try await run("config", "show")
       #expect(settings.output.contains("recipes.people.entity   Stop   /etc/lade/lade.yaml:7\n"), "\(settings.output)")
       #expect(settings.output.contains("debug  LADE_LOG_LEVEL\n") && settings.error.contains("'ladectl reload'"))

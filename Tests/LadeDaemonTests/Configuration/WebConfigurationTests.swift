@@ -31,6 +31,29 @@ struct WebConfigurationTests {
     }
   }
 
+  @Test("a Unix socket and a proxy that names users have a user, a header and a URL")
+  func proxy() throws {
+    let text = "web: { socket: web.sock, url: \"https://x\", proxy: { user: root } }"
+    let web = try file(text).load().web
+    #expect(web.socket?.hasSuffix("/web.sock") == true && web.address == nil)
+    #expect(web.settings.proxy?.user == 0 && web.settings.proxy?.header == "X-Remote-User")
+    let other = try file("web: { url: \"https://x\", proxy: { user: 4711, header: X-Forwarded-User } }").load().web
+    #expect(other.settings.proxy?.user == 4711 && other.settings.proxy?.header == "X-Forwarded-User")
+    for (web, words) in [
+      ("{ proxy: { user: root } }", "url"), ("{ socket: s }", "url"),
+      ("{ url: \"https://x\", proxy: { header: X-A } }", "user"),
+      ("{ url: \"https://x\", proxy: { user: nobody-has-this-name } }", "no user of that name"),
+      ("{ url: \"https://x\", proxy: { user: root, header: Cookie } }", "X-Remote-User"),
+      ("{ url: \"https://x\", proxy: { user: root, header: \"a b\" } }", "X-Remote-User"),
+      ("{ url: \"https://x\", proxy: { user: root, name: x } }", "name"),
+      ("{ url: \"https://x\", socket: /\(String(repeating: "x", count: 120)) }", "bytes"),
+    ] {
+      let problems = try file("web: " + web).problems()
+      #expect(problems.count == 1 && problems[0].contains(words), "\(web): \(problems)")
+    }
+    #expect(try file("socket: /s\nweb: { socket: /s, url: \"https://x\" }").problems().count == 1)
+  }
+
   @Test("a change needs a restart")
   func changes() throws {
     let (old, new) = (try file("").load(), try file("web: { read_only: true }").load())

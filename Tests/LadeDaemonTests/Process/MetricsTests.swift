@@ -119,14 +119,18 @@ struct MetricsTests {
 
   @Test("all are answered while an import runs, and a stop makes it unready, but not unwell", .timeLimit(.minutes(20)))
   func whileImporting() async throws {
-    // Long enough that it doesn't end before the daemon has been asked.
-    let members = Members(rows: 800_000, faults: 0)
+    let members = Members(rows: 100, faults: 21)
     let folder = try DaemonFolder(model: Members.model, recipes: Self.oneBatch, more: "drain_timeout: 600s")
-    let daemon = try await folder.start()
+    // The import runs until it is let go: it is held up where it writes its first reject.
+    let point = try KillPoint(in: folder, watch: "/rejects/", waits: true)
+    let daemon = try folder.launch(point.environment)
+    try await daemon.ready()
+    try point.arm(1)
     let idle = try await health(folder, "/v1/ready")
     #expect(idle.status == 200 && idle.health.status == .pass, "\(idle)")
     try folder.drop(members.csv, as: "members.csv", into: "members")
     let job = try #require(try await folder.jobs().first)
+    while try point.changes() == 0 { await Task.yield() }
     _ = try await JobEvents(of: job.id, socket: folder.file("s")).first { $0.state == .running }
     let well = try await health(folder, "/v1/health")
     #expect(well.status == 200 && well.health.status == .pass, "\(well)")
@@ -142,8 +146,8 @@ struct MetricsTests {
     #expect(stopping.health.output?.hasPrefix("laded: it is stopping") == true, "\(stopping)")
     #expect(try await health(folder, "/v1/health").status == 200)
     _ = try await metrics(folder)
-    daemon.terminate()
-    _ = try await daemon.ended()
+    try point.letGo()
+    #expect(try await daemon.ended() == .exit(0))
   }
 
   /// The port that a daemon says it listens on.

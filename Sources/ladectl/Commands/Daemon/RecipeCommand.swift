@@ -181,6 +181,7 @@ extension RecipeTestResult {
     var text = "\(part) into \(entity) of store \(store)\(mode):\n"
     text += "  " + ProgressLine.outcome(progress) + "\n"
     for note in notes { text += "  \(note.printable)\n" }
+    text += RecipeTestExample.text(examples)
     if rejects.count > 0 { text += RejectSheet(report: rejects).groups(style: style) }
     if let failure { text += "\n" + style("The import would fail: \(failure.printable)", .red) + "\n" }
     if failure == nil, importsNothing {

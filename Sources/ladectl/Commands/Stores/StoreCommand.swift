@@ -7,12 +7,12 @@ extension Ladectl {
     static let configuration = CommandConfiguration(
       commandName: "store", abstract: "Show, check, back up and maintain the stores.",
       discussion: """
-        Each verb except list, show and backups submits a job, by default in the lane 'maintenance'. A job that needs exclusive access \
-        waits for running imports, and later imports wait for it.
+        Each verb except list, show, versions and backups submits a job, by default in the lane 'maintenance'. A job that needs \
+        exclusive access waits for running imports, and later imports wait for it.
         """,
       subcommands: [
-        List.self, Show.self, Check.self, Backup.self, Backups.self, Restore.self, Vacuum.self, Optimise.self,
-        Checkpoint.self,
+        List.self, Show.self, Versions.self, Check.self, Backup.self, Backups.self, Restore.self, Vacuum.self,
+        Optimise.self, Checkpoint.self,
         Reindex.self, Migrate.self, Revert.self,
       ], defaultSubcommand: List.self)
 

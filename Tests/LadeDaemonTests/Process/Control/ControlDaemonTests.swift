@@ -83,6 +83,22 @@ struct ControlDaemonTests {
     #expect(whole.rejects.groups.map(\.code) == ["not_an_integer"])
     #expect(whole.rejects.groups.first?.examples.first?.line == 5)
     #expect(whole.notes.contains { $0.contains("colour") }, "\(whole.notes)")
+    #expect(
+      whole.examples == [
+        .init(
+          change: .inserted, entity: "Member", key: "3",
+          values: [.init(property: "name", new: "Cy"), .init(property: "number", new: "3")]),
+        .init(
+          change: .updated, entity: "Member", key: "2", values: [.init(property: "name", old: "Bob", new: "Bea")]),
+      ])
+    let bare: RecipeTestResult = try await folder.got(
+      "POST", .testRecipe, body: RecipeTest(source: file, recipe: "members", mode: .insert))
+    // Nothing is compared, so 1 and 2 are refused as known.
+    #expect(bare.examples.map(\.key) == ["3"] && bare.progress.inserted == 1, "\(bare)")
+    let many: RecipeTestResult = try await folder.got(
+      "POST", .testRecipe,
+      body: RecipeTest(source: try folder.write(Members(rows: 300).csv, to: "many.csv"), entity: "Member"))
+    #expect(many.examples.count == 5 && many.examples.allSatisfy { $0.change == .inserted }, "\(many)")
 
     let large = try folder.write(Members(rows: 3000).csv, to: "large.csv")
     let part: RecipeTestResult = try await folder.got(

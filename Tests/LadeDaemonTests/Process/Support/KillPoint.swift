@@ -16,20 +16,23 @@ final class KillPoint {
   ///   - watch: what the paths have in them whose changes count, with colons between.
   ///   - holding: what the paths of folders have in them that can't be listed until ``letGo()``. Who waits counts as a
   ///     change.
+  ///   - waits: whether a change at which the daemon is to be killed is held up until ``letGo()`` instead.
   ///   - locks: whether taking a lock counts as a change, too. It can fail, but the process isn't killed there.
   init(
-    in folder: DaemonFolder, watch: String = "/main.sqlite:/rejects/", holding: String? = nil, locks: Bool = false
+    in folder: DaemonFolder, watch: String = "/main.sqlite:/rejects/", holding: String? = nil, waits: Bool = false,
+    locks: Bool = false
   ) throws {
     let path = try folder.write(Data(count: 16), to: "kill-point")
     hold = folder.file("kill-point-hold")
     var environment = [
       "LD_PRELOAD": PreloadedLibrary.variable(try Self.library.get()), "KILL_POINT": path, "KILL_WATCH": watch,
     ]
-    if let holding {
+    if waits || holding != nil {
       guard mkfifo(hold, 0o600) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-      environment["KILL_HOLD"] = holding
       environment["KILL_HOLD_PIPE"] = hold
     }
+    if waits { environment["KILL_WAITS"] = "1" }
+    if let holding { environment["KILL_HOLD"] = holding }
     if locks { environment["KILL_LOCKS"] = "1" }
     self.environment = environment
     file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
@@ -46,7 +49,7 @@ final class KillPoint {
   /// - Parameter number: the change that is to fail once, from 1.
   func failOnce(_ number: Int) throws { try arm(-number) }
 
-  /// Lets folders be listed from now on.
+  /// Lets folders be listed from now on, and what waits go on.
   func letGo() throws { released = try FileHandle(forUpdating: URL(fileURLWithPath: hold)) }
 
   /// How many changes there were since.
