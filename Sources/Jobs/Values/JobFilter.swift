@@ -139,9 +139,3 @@ extension JobFilter {
     }
   }
 }
-
-/// A change of many jobs at once.
-package enum BulkChange: Sendable, Equatable {
-  case cancel, retry, hold, release, remove
-  case priority(Int)
-}
