@@ -1,0 +1,8 @@
+import ControlAPI
+import Foundation
+
+extension DaemonBackend {
+  func history(_ query: HistoryQuery) async -> History { meters.history.history(query, at: Date()) }
+
+  func disks() async throws -> DiskList { try await DiskMeter(configuration).use() }
+}
