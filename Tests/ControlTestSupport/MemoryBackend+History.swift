@@ -12,7 +12,7 @@ extension MemoryBackend {
         waiting: ["import": number * 2, "<img src=x>": 1])
     })
 
-  package func history(_ query: HistoryQuery) async -> History { Self.someHistory }
+  package func history(_ query: HistorySpanQuery) async -> History { Self.someHistory }
 
   package func disks() async throws -> DiskList {
     DiskList(disks: [

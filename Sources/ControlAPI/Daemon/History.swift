@@ -56,7 +56,7 @@ package struct History: Codable, Sendable, Hashable {
 }
 
 /// The parameter of `GET /v1/history`.
-package struct HistoryQuery: Sendable, Hashable {
+package struct HistorySpanQuery: Sendable, Hashable {
   /// Minutes of a span, from 1 to 60.
   package var grain: Int
 

@@ -11,7 +11,7 @@ package protocol ControlBackend: Sendable {
   /// How it fares; what the server knows itself it fills in.
   func stats() async throws -> Stats
   /// What was done in the last hours, as far as this daemon did it. It waits for nothing.
-  func history(_ query: HistoryQuery) async -> History
+  func history(_ query: HistorySpanQuery) async -> History
   /// How full the file systems are that are written to.
   func disks() async throws -> DiskList
   /// What is measured, but for what the server knows itself. It waits neither for a store nor for work.

@@ -3,7 +3,7 @@ import Hummingbird
 
 extension ControlRoutes {
   func history(_ request: Request) async throws -> Response {
-    try .json(await backend.history(HistoryQuery(request.query())))
+    try .json(await backend.history(HistorySpanQuery(request.query())))
   }
 
   func disks(_ request: Request) async throws -> Response {

@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 
 extension DaemonBackend {
-  func history(_ query: HistoryQuery) async -> History { meters.history.history(query, at: Date()) }
+  func history(_ query: HistorySpanQuery) async -> History { meters.history.history(query, at: Date()) }
 
   func disks() async throws -> DiskList { try await DiskMeter(configuration).use() }
 }

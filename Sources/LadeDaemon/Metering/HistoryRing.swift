@@ -85,7 +85,7 @@ final class HistoryRing: Sendable {
   }
 
   /// The last six hours, or since the daemon's start, in spans of some minutes.
-  func history(_ query: HistoryQuery, at now: Date) -> History {
+  func history(_ query: HistorySpanQuery, at now: Date) -> History {
     let (last, grain) = (Self.minute(of: now), query.grain)
     let first = max(Self.minute(of: startedAt), last - Self.minutes + 1)
     guard first <= last else { return History(grain: grain, spans: []) }

@@ -9,7 +9,7 @@ extension PageRoutes {
     async let health = backend.health()
     async let status = backend.status()
     async let stats = backend.stats()
-    async let history = backend.history(HistoryQuery(grain: HistoryView.grain))
+    async let history = backend.history(HistorySpanQuery(grain: HistoryView.grain))
     var disks: [DiskUse] = []
     do {
       disks = try await backend.disks().disks

@@ -74,7 +74,9 @@ struct ChangeManyTests {
     }
   }
 
-  @Test("stopped by the end of the daemon, it goes on after the next start, and changes each job once", arguments: [0, 1, 201])
+  @Test(
+    "stopped by the end of the daemon, it goes on after the next start, and changes each job once",
+    arguments: [0, 1, 201])
   func stopped(after changed: Int64) async throws {
     let house = try TestHouse(.sqlite)
     let first = try await started(house)

@@ -29,14 +29,14 @@ struct HistoryRingTests {
     ring.sample(waiting: ["import": 3], records: 500, at: start.addingTimeInterval(65))
     ring.sample(waiting: ["import": 7], records: 800, at: start.addingTimeInterval(125))
     let now = start.addingTimeInterval(190)
-    let minutes = ring.history(HistoryQuery(), at: now).spans
+    let minutes = ring.history(HistorySpanQuery(), at: now).spans
     #expect(minutes.map(\.start) == (0..<4).map { start.addingTimeInterval(Double($0) * 60) })
     #expect(minutes.map(\.completed) == [0, 20, 0, 0])
     #expect(minutes.map(\.records) == [0, 500, 300, 0])
     #expect((minutes[1].median, minutes[1].p95) == (10, 19))
     #expect((minutes[2].discarded, minutes[2].cancelled, minutes[2].waiting) == (1, 1, ["import": 7]))
     #expect(minutes[2].median == nil)
-    let together = ring.history(HistoryQuery(grain: 5), at: now)
+    let together = ring.history(HistorySpanQuery(grain: 5), at: now)
     #expect(together.grain == 5 && together.spans.count == 1)
     let span = try #require(together.spans.first)
     #expect((span.completed, span.records, span.median, span.waiting) == (20, 800, 10, ["import": 7]))
@@ -47,11 +47,11 @@ struct HistoryRingTests {
     let ring = HistoryRing(since: start)
     ring.note(job(.completed, at: 1))
     ring.note(job(.completed, at: 6 * 3600 + 1))
-    let spans = ring.history(HistoryQuery(), at: start.addingTimeInterval(6 * 3600 + 2)).spans
+    let spans = ring.history(HistorySpanQuery(), at: start.addingTimeInterval(6 * 3600 + 2)).spans
     #expect(spans.count == 360 && spans.map(\.completed).reduce(0, +) == 1 && spans.last?.completed == 1)
     // What comes late for its minute isn't counted in another one.
     ring.note(job(.completed, at: 2))
-    #expect(ring.history(HistoryQuery(), at: start.addingTimeInterval(6 * 3600 + 2)).spans.last?.completed == 1)
+    #expect(ring.history(HistorySpanQuery(), at: start.addingTimeInterval(6 * 3600 + 2)).spans.last?.completed == 1)
   }
 
   @Test("the file systems of all parts are listed once each, with what is free of them")
