@@ -4,5 +4,5 @@ import Foundation
 extension DaemonBackend {
   func history(_ query: HistorySpanQuery) async -> History { meters.history.history(query, at: Date()) }
 
-  func disks() async throws -> DiskList { try await DiskMeter(configuration).use() }
+  func disks() async throws -> DiskList { try await meters.disks.use() }
 }

@@ -76,7 +76,7 @@ final class DaemonParts: Sendable {
         jobs: events.jobs,
         mainContexts: MainContexts(stores: open.stores, queue: StoreMainContext(queue.mainContext)),
         health: HealthProbe(LivenessProbe(queue)), kept: KeptFilesMeter(open.directories),
-        sizes: Self.sizes(of: open.stores, queue: configuration.queueStore),
+        sizes: Self.sizes(of: open.stores, queue: configuration.queueStore), disks: DiskMeter(configuration),
         sources: MetricSources(logger: logger)), standing: events.standing,
       lateHandOvers: LateHandOvers(queue: queue, logger: logger), readiness: Readiness(of: intake),
       sessions: WebSessions(), startedAt: startedAt)
@@ -237,5 +237,6 @@ struct Meters: Sendable {
   let health: HealthProbe
   let kept: KeptFilesMeter
   let sizes: StoreSizesMeter
+  let disks: DiskMeter
   let sources: MetricSources
 }

@@ -57,12 +57,15 @@ struct HistoryRingTests {
   @Test("the file systems of all parts are listed once each, with what is free of them")
   func disks() async throws {
     let folder = FileManager.default.temporaryDirectory.path
-    let meter = DiskMeter(parts: [("spool", folder), ("store main", folder), ("state", "/proc")])
-    let disks = try await meter.use().disks
+    let meter = DiskMeter(parts: [
+      .init(name: "spool", path: folder), .init(name: "store main", path: folder), .init(name: "state", path: "/proc"),
+    ])
+    let disks = try await meter.use(within: .seconds(600)).disks
     #expect(disks.first?.parts == ["spool", "store main"] && disks.map(\.path) == [folder, "/proc"])
     let disk = try #require(disks.first)
     #expect(disk.size > 0 && disk.free <= disk.size)
-    await #expect(throws: SystemFailure.self) { try await DiskMeter(parts: [("spool", "/nowhere")]).use() }
+    let lost = DiskMeter(parts: [.init(name: "spool", path: "/nowhere")])
+    await #expect(throws: SystemFailure.self) { try await lost.use(within: .seconds(600)) }
   }
 
   @Test("a file system is short when less than a twentieth of its space or its files is left")
