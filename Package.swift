@@ -120,7 +120,8 @@ let package = Package(
       ["ControlAPI", "ControlServer", "LadeTypes", hummingbird, lifecycle, logging, nioCore],
       resources: [
         .embedInCode("Resources/pages.css"), .embedInCode("Resources/pages.js"), .embedInCode("Resources/events.js"),
-        .embedInCode("Resources/upload.js"), .embedInCode("Resources/keys.js"), .embedInCode("Resources/icon.svg"),
+        .embedInCode("Resources/upload.js"), .embedInCode("Resources/keys.js"),
+        .embedInCode("Resources/completion.js"), .embedInCode("Resources/icon.svg"),
       ]),
     layer(
       "LadeDaemon",

@@ -108,9 +108,15 @@ extension MemoryBackend {
     return try await changed(id, by: peer, isRemoved: true) { _ in }
   }
 
-  package func change(_ change: JobChange, by peer: Peer) async throws -> JobChangeResult {
+  package func change(_ change: JobChange, by peer: Peer) async throws -> Job {
     note(change, by: peer)
-    return JobChangeResult(changed: 2, refused: 1, refusals: [.init(job: 3, reason: "it has ended")])
+    var job = Job(
+      id: 900, kind: "change", lane: "changes", state: .completed,
+      submittedAt: Date(timeIntervalSince1970: 1_790_000_000), submittedBy: "user \(peer.uid)", maxAttempts: 5)
+    job.change = JobChangeResult(changed: 2, refused: 1, refusals: [.init(job: 3, reason: "it has ended")])
+    job.note = "2 jobs were changed, and 1 couldn't be"
+    set(job)
+    return job
   }
 
   package func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt] {

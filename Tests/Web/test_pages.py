@@ -424,6 +424,37 @@ class Pages(unittest.TestCase):
         ActionChains(self.browser).send_keys(Keys.TAB, Keys.ENTER).perform()
         self.assertEqual(self.browser.switch_to.active_element.get_attribute("id"), "content")
 
+    def test_a_search_is_completed_by_keys_and_by_the_pointer(self):
+        self.open("/jobs")
+        field = self.browser.find_element(By.ID, "q")
+        self.assertEqual(field.get_attribute("role"), "combobox")
+        options = "[role=option]"
+
+        def shown():
+            return [option.text.split()[0] for option in self.browser.find_elements(By.CSS_SELECTOR, options)]
+
+        field.send_keys("sta")
+        self.wait(lambda: shown() == ["state:"])
+        self.assertEqual(field.get_attribute("aria-expanded"), "true")
+        field.send_keys(Keys.ARROW_DOWN)
+        chosen = self.browser.find_element(By.CSS_SELECTOR, "[role=option][aria-selected=true]")
+        self.assertEqual(field.get_attribute("aria-activedescendant"), chosen.get_attribute("id"))
+        field.send_keys(Keys.ENTER)
+        # A name is followed by its values at once.
+        self.wait(lambda: "completed" in shown())
+        self.assertEqual(field.get_attribute("value"), "state:")
+        field.send_keys(Keys.ESCAPE)
+        self.assertEqual(field.get_attribute("aria-expanded"), "false")
+        self.assertEqual(field.get_attribute("value"), "state:")
+        field.send_keys("comp")
+        self.wait(lambda: shown() == ["completed"])
+        self.browser.find_element(By.CSS_SELECTOR, options).click()
+        self.assertEqual(field.get_attribute("value"), "state:completed")
+        self.assertEqual(self.browser.switch_to.active_element, field)
+        # With nothing chosen, the key sends the search.
+        field.send_keys(Keys.ENTER)
+        self.wait(lambda: "q=state" in self.browser.current_url)
+
     def test_many_jobs_are_changed_at_once(self):
         for number in range(3):
             self.daemon.submit(f"many-{number}.csv", f"id,name\n{600 + number},Edith\n", "--hold", "--tag", "many")
@@ -432,7 +463,9 @@ class Pages(unittest.TestCase):
         self.press("Go on…")
         self.wait(lambda: "/jobs/change" in self.browser.current_url)
         self.press("Cancel them all")
-        self.wait(lambda: "Done for 3 jobs." in self.text())
+        # A job does it, whose page follows it without being reloaded.
+        self.wait(lambda: "completed" in self.browser.find_element(By.ID, "progress").text)
+        self.assertIn("3 jobs were cancelled", self.text())
         jobs = json.loads(self.daemon.ladectl("--json", "list", "--tag", "many"))["jobs"]
         self.assertEqual([job["state"] for job in jobs], ["cancelled"] * 3)
 

@@ -116,13 +116,20 @@ struct PageTests {
       recipes: [RecipeFreshness(recipe: "orders", state: .late, reason: "nothing came")])
     let page = OverviewPage(
       status: status, stats: Stats(version: "1", startedAt: Date(), uptime: 1),
-      health: Health(version: "1", checks: [:]),
+      health: Health(version: "1", checks: [:]), history: HistoryView(history: History(grain: 5, spans: [])),
+      disks: DisksView(disks: [
+        DiskUse(parts: ["spool"], path: "/var/spool/lade", size: 100, free: 50, inodes: 0, freeInodes: 0),
+        DiskUse(parts: ["store main"], path: "/srv/a b", size: 1000, free: 900, inodes: 1000, freeInodes: 20),
+      ]),
       isReadOnly: false, now: Date())
     #expect(
       page.troubles == [
         .init(
           what: "recipe:orders", reason: "nothing came", command: "ladectl list --recipe orders",
           remedy: .look("Its jobs", .jobs(JobsView(recipe: "orders")))),
+        .init(
+          what: "disk: store main", reason: "20 of 1,000 files can still be made",
+          command: "du -xh --max-depth=1 '/srv/a b'", remedy: .look("Stores", .stores)),
         .init(
           what: "lane:it's; rm -rf /", reason: "paused by user 0", command: "ladectl resume 'it'\\''s; rm -rf /'",
           remedy: .resume(lane: "it's; rm -rf /")),

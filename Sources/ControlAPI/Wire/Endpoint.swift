@@ -2,6 +2,10 @@
 package enum Endpoint: Sendable, Hashable {
   case status
   case stats
+  /// What was done in the last hours.
+  case history
+  /// The file systems that are written to.
+  case disks
   /// The daemon's log; with `follow=true` as server-sent events.
   case log
   /// What the layers of the configuration say.
@@ -94,6 +98,8 @@ package enum Endpoint: Sendable, Hashable {
     switch self {
     case .status: "/v1/status"
     case .stats: "/v1/stats"
+    case .history: "/v1/history"
+    case .disks: "/v1/disks"
     case .log: "/v1/log"
     case .configuration: "/v1/config"
     case .checkConfiguration: "/v1/config/check"

@@ -10,6 +10,10 @@ package protocol ControlBackend: Sendable {
   func status() async throws -> Status
   /// How it fares; what the server knows itself it fills in.
   func stats() async throws -> Stats
+  /// What was done in the last hours, as far as this daemon did it. It waits for nothing.
+  func history(_ query: HistorySpanQuery) async -> History
+  /// How full the file systems are that are written to.
+  func disks() async throws -> DiskList
   /// What is measured, but for what the server knows itself. It waits neither for a store nor for work.
   func metrics() async throws -> [MetricFamily]
   /// Whether everything that a job passes answers; it waits some seconds for that.
@@ -92,8 +96,9 @@ package protocol ControlBackend: Sendable {
   func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> Job
   /// Removes a job that has ended.
   func remove(_ id: Int64, by peer: Peer) async throws -> Job
-  /// Changes all jobs that a filter finds and the peer may change.
-  func change(_ change: JobChange, by peer: Peer) async throws -> JobChangeResult
+  /// Makes a job, durably, that changes all jobs that a filter finds and the peer may change. ``Job/change`` says what has
+  /// become of them.
+  func change(_ change: JobChange, by peer: Peer) async throws -> Job
   /// Makes a group of jobs, durably, all of them or none.
   func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch
   /// Batches, the newest first.

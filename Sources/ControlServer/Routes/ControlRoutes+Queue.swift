@@ -61,7 +61,10 @@ extension ControlRoutes {
       throw ControlError.invalid(
         field: "priority", reason: "it goes with the action priority, and that with it")
     }
-    return try .json(await backend.change(change, by: context.peer()))
+    let job = try await backend.change(change, by: context.peer())
+    var response = try Response.json(job, status: .created)
+    response.headers[.location] = Endpoint.job(job.id).path
+    return response
   }
 
   func listBatches(_ request: Request) async throws -> Response {

@@ -30,7 +30,23 @@ extension JobLedger {
   /// The jobs that pass a filter, read on the reader's queue.
   func read(_ filter: JobFilter) async throws -> [Job] {
     return try await reader.perform { context in
-      try context.fetch(filter.request(context.persistentStoreCoordinator)).map { try $0.snapshot() }
+      var jobs: [JobRecord] = []
+      let parts = filter.parts
+      for part in parts { jobs += try context.fetch(part.request(context.persistentStoreCoordinator)) }
+      if parts.count > 1 {
+        jobs.sort { ($0.objectID.number < $1.objectID.number) != filter.newestFirst }
+        jobs = Array(jobs.dropFirst(max(0, filter.offset)).prefix(max(1, filter.limit)))
+      }
+      return try jobs.map { try $0.snapshot() }
+    }
+  }
+
+  /// How many jobs pass a filter, without its limit and offset; `most` if there are more.
+  func count(_ filter: JobFilter, upTo most: Int) async throws -> Int {
+    try await reader.perform { context in
+      var all = filter
+      (all.limit, all.offset) = (most, 0)
+      return try context.count(for: all.request(context.persistentStoreCoordinator))
     }
   }
 

@@ -100,7 +100,9 @@ extension JobLedger {
   /// Of the jobs of a state, the times at which the first of them ended, in order. On the ledger's queue.
   func firstEnds(of state: JobState, limit: Int) throws -> [Date] {
     let inState = FetchPredicate.equal(JobRecord.Key.state.name, .string(state.rawValue))
-    return try context.fetch(Self.ended(inState, limit: limit)).compactMap(\.endedAt)
+    // As the index `ended` says it.
+    let hasEnded = FetchPredicate.notEqual(JobRecord.Key.endedAt.name, .null)
+    return try context.fetch(Self.ended(inState && hasEnded, limit: limit)).compactMap(\.endedAt)
   }
 
   private static func ended(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {

@@ -25,7 +25,7 @@ package final class JobRecord: ManagedObject {
   }
 
   /// Whether its progress is that of the records of a store.
-  private var countsRecords: Bool { kind == UpdateOperation.kind || kind == PruneOperation.kind }
+  private var countsRecords: Bool { [UpdateOperation.kind, PruneOperation.kind, ChangeOperation.kind].contains(kind) }
 
   package var progress: JobProgress {
     get {
@@ -88,6 +88,13 @@ extension JobRecord {
     job.failureCode = failureCode
     job.note = note
     job.progress = progress
+    if kind == ChangeOperation.kind {
+      do {
+        job.change = try ChangeCheckpoint(checkpoint).result
+      } catch {
+        throw JobQueueError.unreadable(id: id, what: "checkpoint")
+      }
+    }
     return job
   }
 }

@@ -1,8 +1,9 @@
 // The queue's own model. What its operations cost (rule 9, ARCHITECTURE.md): a claim is one descent of the index
 // `claim`, whose last column is the row number, so that equal priorities come in the order of their submission; what is
 // due is the beginning of the index `due`, for `availableAt` is nil except while a job waits for a time, and so with
-// `expiry`. What to prune is the beginning of a state in the index `state`. All cost the same with ten jobs and with a
-// million. Indexes of what few jobs have hold only these.
+// `expiry`. What to prune is the beginning of a state in the index `ended`. Lists come by number from `state` and `laneState`,
+// whose last column is the row number, too. All cost the same with ten jobs and with a million. Indexes of what few jobs have
+// hold only these. The store has no statistics: no plan depends on them (decision 0255).
 //
 // Queue.xcdatamodel defines it. To change it, add attributes at the end, optional or with a default, never give an old name
 // a new meaning, and run `make classes`, which writes the accessors and the embedded model to `Generated`.

@@ -37,6 +37,8 @@ public struct JobEnvironment: Sendable {
   public var logger: Logger
   /// Reports the job's progress to the queue. Set by the queue for each job.
   public internal(set) var report: @Sendable (JobProgress) -> Void = { _ in }
+  /// Changes jobs of the queue that runs the operation. Set by the queue for each job.
+  var changeJobs: (@Sendable (ChangeOperation) async throws -> JobOutcome)?
 
   /// An environment for the queue to hand to operations.
   /// - Parameter exportsDirectory: where exported files go; if it isn't given, into `exports` beside the rejects.

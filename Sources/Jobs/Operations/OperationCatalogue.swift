@@ -96,6 +96,13 @@ public struct OperationCatalogue: Sendable {
     }
   }
 
+  /// With the operation on the queue itself, of which nobody else makes jobs: so it isn't among the `kinds` of the others.
+  func withChanges() -> OperationCatalogue {
+    var all = self
+    all.add(ChangeOperation.kind, ChangeOperation.self)
+    return all
+  }
+
   func factory(for kind: String) -> Factory? { entries[kind]?.factory }
 }
 

@@ -8,6 +8,9 @@ extension JobQueue {
   /// change, so that nothing can come between the decision and the change. It must not wait for anything.
   package typealias Permission = @Sendable (_ submittedBy: String) throws -> Void
 
+  /// Notes a change of a job, in its transaction.
+  typealias LedgerNote = @Sendable (LedgerTurn) throws -> Void
+
   /// Cancels a job. A running job stops at its next batch: it is `running` when this returns, and `cancelled` later.
   package func cancel(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
     try await change(id, .cancelRequested, reason: "cancelled by \(who)", by: who, permission)
@@ -16,18 +19,24 @@ extension JobQueue {
   /// Retries a job that failed, was cancelled or waits for its next attempt. It then has at least one more attempt.
   /// - Throws: ``JobQueueError/unknownLane(_:known:)`` too, for a job that has ended and whose lane was taken away.
   package func retry(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
+    try await retry(id, by: who, permission, note: nil)
+  }
+
+  func retry(_ id: Int64, by who: String, _ permission: Permission? = nil, note: LedgerNote?) async throws -> Job {
     let job = try await job(id)
     // Before its file is brought back.
     try permission?(job.submittedBy)
     guard job.state == .cancelled || job.state == .discarded else {
-      return try await change(id, .retryRequested, reason: "retried by \(who)", by: who, permission)
+      return try await change(id, .retryRequested, reason: "retried by \(who)", by: who, permission, note: note)
     }
-    return try await revive(id, by: who, permission)
+    return try await revive(id, by: who, permission, note)
   }
 
   /// Brings the file of a job that has ended back, and has the job tried again. Until that is durable nobody else does either,
   /// and the job isn't removed.
-  private func revive(_ id: Int64, by who: String, _ permission: Permission?) async throws -> Job {
+  private func revive(
+    _ id: Int64, by who: String, _ permission: Permission?, _ note: LedgerNote?
+  ) async throws -> Job {
     _ = try await whenEnded(id)
     let isOther = JobQueueError.refused(id: id, why: "is being tried again already")
     guard state.beginReviving(id) else { throw isOther }
@@ -48,6 +57,7 @@ extension JobQueue {
         // It may have been taken away since.
         if job.jobState?.isEnded == true { try turn.check(lane: job.lane) }
         try turn.apply(.retryRequested, to: job, reason: "retried by \(who)", by: who)
+        try note?(turn)
         return job
       }
     } catch {
@@ -78,16 +88,7 @@ extension JobQueue {
     }
     return try await ledger.change { turn in
       let job = try turn.job(id, permission)
-      switch job.jobState {
-      case .scheduled, .available, .retryable: break
-      case .running: throw JobQueueError.refused(id: id, why: "runs already: its priority doesn't matter any more")
-      case .completed, .cancelled, .discarded, nil:
-        throw JobQueueError.refused(id: id, why: "has ended: its priority doesn't matter any more")
-      }
-      guard job.priority != priority else { return job }
-      let before = job.priority
-      job.priority = priority
-      try turn.record(job, reason: "priority \(before) made \(priority) by \(who)", by: who)
+      try turn.setPriority(of: job, to: priority, by: who)
       return job
     }
   }
@@ -95,6 +96,10 @@ extension JobQueue {
   /// Removes a job that has ended, and what is kept of it. Its number isn't used again.
   /// - Throws: ``JobQueueError/refused(id:why:)`` when it hasn't ended.
   package func remove(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
+    try await remove(id, by: who, permission, note: nil)
+  }
+
+  func remove(_ id: Int64, by who: String, _ permission: Permission? = nil, note: LedgerNote?) async throws -> Job {
     let known = try await job(id)
     // Before waiting for its file to be put away.
     try permission?(known.submittedBy)
@@ -115,6 +120,7 @@ extension JobQueue {
       }
       let snapshot = try job.snapshot()
       try turn.remove(job)
+      try note?(turn)
       return { snapshot }
     }
     logger.info("job \(id): removed by \(who)", metadata: job.logMetadata)
@@ -131,66 +137,13 @@ extension JobQueue {
   }
 
   private func change(
-    _ id: Int64, _ event: JobEvent, reason: String, by who: String, _ permission: Permission?
+    _ id: Int64, _ event: JobEvent, reason: String, by who: String, _ permission: Permission?, note: LedgerNote? = nil
   ) async throws -> Job {
     try await ledger.change { turn in
       let job = try turn.job(id, permission)
       try turn.apply(event, to: job, reason: reason, by: who)
+      try note?(turn)
       return job
-    }
-  }
-}
-
-// MARK: Changes of many jobs
-
-extension JobQueue {
-  /// The most jobs that are changed at a time: they share transactions.
-  private static let together = 200
-
-  /// Changes all jobs that pass a filter, ignoring its `limit` and `offset`, newest first. A job that can't be changed in its
-  /// state is left as it is and reported.
-  /// - Throws: the store's error; what was changed before stays.
-  package func change(_ filter: JobFilter, _ change: BulkChange, by who: String) async throws -> JobChangeResult {
-    var page = filter
-    page.limit = Self.together
-    page.offset = 0
-    page.newestFirst = true
-    var result = JobChangeResult()
-    while true {
-      let jobs = try await jobs(page)
-      guard let last = jobs.last else { return result }
-      page.before = last.id
-      try await withThrowingTaskGroup(of: JobChangeResult.Refusal?.self) { group in
-        for job in jobs {
-          group.addTask {
-            do {
-              try await self.change(job.id, change, by: who)
-              return nil
-            } catch let error as JobQueueError {
-              return JobChangeResult.Refusal(job: job.id, reason: error.description)
-            }
-          }
-        }
-        for try await refusal in group {
-          guard let refusal else {
-            result.changed += 1
-            continue
-          }
-          result.refused += 1
-          if result.refusals.count < JobChangeResult.mostRefusals { result.refusals.append(refusal) }
-        }
-      }
-    }
-  }
-
-  private func change(_ id: Int64, _ change: BulkChange, by who: String) async throws {
-    switch change {
-    case .cancel: _ = try await cancel(id, by: who)
-    case .retry: _ = try await retry(id, by: who)
-    case .hold: _ = try await hold(id, by: who)
-    case .release: _ = try await release(id, by: who)
-    case .priority(let priority): _ = try await setPriority(id, to: priority, by: who)
-    case .remove: _ = try await remove(id, by: who)
     }
   }
 }
@@ -278,6 +231,22 @@ extension LedgerTurn {
     let job = try job(id)
     try permission?(job.submittedBy)
     return job
+  }
+
+  /// Lets a job that hasn't begun run earlier or later.
+  /// - Throws: ``JobQueueError/refused(id:why:)``; nothing has changed then.
+  func setPriority(of job: JobRecord, to priority: Int, by who: String) throws {
+    let id = job.objectID.number
+    switch job.jobState {
+    case .scheduled, .available, .retryable: break
+    case .running: throw JobQueueError.refused(id: id, why: "runs already: its priority doesn't matter any more")
+    case .completed, .cancelled, .discarded, nil:
+      throw JobQueueError.refused(id: id, why: "has ended: its priority doesn't matter any more")
+    }
+    guard job.priority != priority else { return }
+    let before = job.priority
+    job.priority = priority
+    try record(job, reason: "priority \(before) made \(priority) by \(who)", by: who)
   }
 
   fileprivate func takeFile(

@@ -39,7 +39,7 @@ extension JobQueue {
     _ new: JobQueueConfiguration, committed: @escaping @Sendable () -> Void = {}
   ) async throws {
     let lanes = try Self.checked(new.lanes)
-    try check(new.schedules, lanes: Array(lanes.keys))
+    try check(new.schedules, lanes: new.lanes.map(\.name))
     try await ledger.queue.perform { _ in
       let before = Set(self.lanes.keys)
       let counts = try self.loadCounts()
@@ -59,7 +59,17 @@ extension JobQueue {
     }
   }
 
-  /// The lanes by name.
+  /// Where jobs that change others run, unless the configuration has a lane of that name: several, since one may take long.
+  private static let changes = {
+    var lane = LaneConfiguration(name: LaneConfiguration.changesName, concurrency: 4)
+    lane.isBuiltIn = true
+    return lane
+  }()
+
+  /// The names of the lanes of the configuration.
+  var lanesNow: [String] { state.controls.filter { !$0.value.configuration.isBuiltIn }.map(\.key) }
+
+  /// The lanes by name, with the queue's own.
   static func checked(_ lanes: [LaneConfiguration]) throws(JobQueueError) -> [String: LaneConfiguration] {
     var known: [String: LaneConfiguration] = [:]
     for lane in lanes {
@@ -68,6 +78,7 @@ extension JobQueue {
       known[lane.name] = lane
     }
     guard !known.isEmpty else { throw .invalidLanes("there has to be one") }
+    if known[changes.name] == nil { known[changes.name] = changes }
     return known
   }
 
@@ -150,13 +161,15 @@ extension JobQueue {
   /// The lanes of the configuration, by name.
   package func laneSnapshots() async throws -> [Lane] {
     let counts = try await counts()
-    return lanes.keys.sorted().compactMap { snapshot(of: $0, counts) }
+    return lanesNow.sorted().compactMap { snapshot(of: $0, counts) }
   }
 
   private func set(
     _ lane: String, _ what: String, _ change: @escaping @Sendable (LaneRecord, Date) -> Void
   ) async throws -> Lane {
-    guard let known = lanes[lane] else { throw JobQueueError.unknownLane(lane, known: Array(lanes.keys)) }
+    guard lanesNow.contains(lane), let known = lanes[lane] else {
+      throw JobQueueError.unknownLane(lane, known: lanesNow)
+    }
     let setting = try await ledger.set(lane, change)
     logger.notice("lane \(lane): \(what)", metadata: ["lane": "\(lane)"])
     try await ledger.queue.perform { _ in
@@ -166,7 +179,7 @@ extension JobQueue {
       self.claimWork()
     }
     guard let snapshot = snapshot(of: lane, try await counts()) else {
-      throw JobQueueError.unknownLane(lane, known: Array(lanes.keys))
+      throw JobQueueError.unknownLane(lane, known: lanesNow)
     }
     return snapshot
   }

@@ -33,6 +33,10 @@ extension JobQueue {
     for (key, value) in job.logMetadata { environment.logger[metadataKey: key] = value }
     if let stores = environment.presentStores { environment.dataStores = stores() }
     environment.report = { [weak self] in self?.note($0, of: job.id) }
+    environment.changeJobs = { [weak self] operation in
+      guard let self else { return .interrupted(operation.job.progress) }
+      return try await changeJobs(for: operation)
+    }
     let factory = operations.factory(for: job.kind)
     let operation = factory?(job, environment) ?? JobOperation(job: job, environment: environment)
     let access = operations.access(of: job.kind, job.options)
@@ -53,7 +57,7 @@ extension JobQueue {
 
   /// Takes note of progress and passes it on.
   private func note(_ progress: JobProgress, of id: Int64) {
-    guard let news = state.note(progress, of: id) else { return }
+    guard let news = state.note(progress, of: id, at: clock.now()) else { return }
     delegate?.jobQueue(self, didReport: progress, of: news.before)
     if let after = news.after { logger.logProgress(of: after) }
   }
@@ -193,8 +197,6 @@ extension JobQueue {
 // All of it runs on the ledger's queue, in the order of the changes.
 
 extension JobQueue: LedgerObserver {
-  var lanesNow: [String] { Array(lanes.keys) }
-
   func hasLane(_ name: String) -> Bool { state.lane(name) != nil }
 
   var watchedRecipes: Set<String> { state.watchedRecipes }

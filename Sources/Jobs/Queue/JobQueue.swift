@@ -48,7 +48,7 @@ package final class JobQueue: Sendable {
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
   ) throws(JobQueueError) {
     let lanes = try Self.checked(lanes)
-    self.operations = operations
+    self.operations = operations.withChanges()
     self.environment = environment
     self.clock = clock
     steps = ClockSteps(clock)
@@ -282,7 +282,9 @@ extension JobQueue {
     var job = job
     switch job.state {
     case .running:
-      if let progress = state.progress(of: job.id) { job.progress = progress }
+      if let (progress, rate) = state.progress(of: job.id, at: clock.now()) {
+        (job.progress, job.rate) = (progress, rate)
+      }
     case .scheduled:
       if job.isHeld {
         (job.obstacle, job.waitsFor) = (.release, "its release")
@@ -385,7 +387,7 @@ extension JobQueue {
     arrived: @escaping @Sendable (ProbeStation) -> Void, finished: @escaping @Sendable ((any Error)?) -> Void
   ) {
     arrived(.store)
-    ledger.queue.perform { [lanes] context in
+    ledger.queue.perform { [lanes = lanes.filter { lanesNow.contains($0.key) }] context in
       do {
         let request = FetchRequest<JobRecord>(entityName: "Job", fetchLimit: 1)
         _ = try context.count(for: request)

@@ -217,9 +217,9 @@ final class QueueState: Sendable {
 
   /// Takes note of progress and announces it.
   /// - Returns: the job before and, if that is news, after; nil for a job that doesn't run.
-  func note(_ progress: JobProgress, of id: Int64) -> (before: Job, after: Job?)? {
+  func note(_ progress: JobProgress, of id: Int64, at now: Date) -> (before: Job, after: Job?)? {
     content.withLock { content in
-      let news = content.running.note(progress, of: id)
+      let news = content.running.note(progress, of: id, at: now)
       if let after = news?.after { hub.broadcast(after) }
       return news
     }
@@ -377,7 +377,12 @@ final class QueueState: Sendable {
 
   /// The jobs that run, with their progress.
   var running: [Job] { content.withLock { $0.running.snapshots } }
-  func progress(of id: Int64) -> JobProgress? { content.withLock { $0.running.progress(of: id) } }
+  /// How far a job that runs is, and how fast it is now.
+  func progress(of id: Int64, at now: Date) -> (JobProgress, CurrentRate?)? {
+    content.withLock { content in
+      content.running.progress(of: id).map { ($0, content.running.rate(of: id, at: now)) }
+    }
+  }
 
   /// The progress of those of the jobs that run.
   func progress(of ids: [Int64]) -> [JobProgress] {

@@ -20,6 +20,7 @@ struct RunningJobs {
     let operation: JobOperation
     var snapshot: Job
     let access: StoreAccess
+    var window = ProgressWindow()
     /// When it is to be stopped if it still runs.
     var limit: Limit?
     /// The limit that it was stopped for.
@@ -64,6 +65,9 @@ struct RunningJobs {
 
   func operation(of id: Int64) -> JobOperation? { running[id]?.operation }
   func progress(of id: Int64) -> JobProgress? { running[id]?.snapshot.progress }
+  func rate(of id: Int64, at now: Date) -> CurrentRate? {
+    running[id].flatMap { $0.window.rate(of: $0.snapshot.progress, at: now) }
+  }
   func isShort(_ id: Int64) -> Bool { running[id]?.isShort ?? false }
   func hasBegun(_ id: Int64) -> Bool { running[id] != nil || beginning[id] != nil }
 
@@ -121,12 +125,14 @@ struct RunningJobs {
 
   /// An operation has reported how far it is.
   /// - Returns: the job before and, if that is news, after; nil for a job that doesn't run.
-  mutating func note(_ progress: JobProgress, of id: Int64) -> (before: Job, after: Job?)? {
+  mutating func note(_ progress: JobProgress, of id: Int64, at time: Date) -> (before: Job, after: Job?)? {
     guard let before = running[id]?.snapshot else { return nil }
+    running[id]?.window.note(progress, at: time)
     if before.progress == progress { return (before, nil) }
     running[id]?.snapshot.progress = progress
     var after = before
     after.progress = progress
+    after.rate = rate(of: id, at: time)
     return (before, after)
   }
 

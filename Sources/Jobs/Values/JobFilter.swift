@@ -124,8 +124,20 @@ package struct JobFilter: Sendable, Equatable {
   }
 }
 
-/// A change of many jobs at once.
-package enum BulkChange: Sendable, Equatable {
-  case cancel, retry, hold, release, remove
-  case priority(Int)
+extension JobFilter {
+  /// The filters whose jobs together are those of this one, merged by their numbers. The indexes `state` and `laneState` have the
+  /// jobs of one state in the order of their numbers, so that a page is read without looking at the others; those of several
+  /// states would have to be sorted, all of them.
+  var parts: [JobFilter] {
+    // Few jobs have the same of these.
+    let isNarrow = ids != nil || uniqueKey != nil || batch != nil || isUnarrived
+    guard !isNarrow, states.count > 1 || (states.isEmpty && lane != nil) else { return [self] }
+    return (states.isEmpty ? Set(JobState.allCases) : states).map { state in
+      var part = self
+      part.states = [state]
+      part.limit = max(1, limit) + max(0, offset)
+      part.offset = 0
+      return part
+    }
+  }
 }

@@ -8,7 +8,7 @@ import Spool
 
 extension DaemonBackend {
   func jobs(_ query: JobQuery) async throws -> JobList {
-    var filter = JobFilter(query.selection)
+    var filter = JobFilter(resolving: query.selection)
     filter.before = query.before
     filter.after = query.after
     filter.newestFirst = query.order == .newest
@@ -22,6 +22,7 @@ extension DaemonBackend {
     try await translating {
       var job = shown(try await queue.job(id, withTransitions: true))
       job.openRejects = try await openRejects(of: job)
+      job.settings = JobSettings(of: job).list
       return job
     }
   }
@@ -176,17 +177,9 @@ extension Peer {
 }
 
 extension JobFilter {
-  init(_ selection: JobSelection) {
-    self.init(
-      states: Set(selection.states), kind: selection.kind, lane: selection.lane, store: selection.store,
-      entity: selection.entity, recipe: selection.recipe,
-      uniqueKey: selection.uniqueKey, tag: selection.tag,
-      isHeld: selection.isHeld)
-    ids = selection.jobs
-    batch = selection.batch
-    failureCode = selection.error
-    source = selection.file
-    submittedSince = selection.since
+  /// The filter of a selection, with the users that it names.
+  init(resolving selection: JobSelection) {
+    self.init(selection)
     submitters = selection.submittedBy.map(Self.submitters)
   }
 

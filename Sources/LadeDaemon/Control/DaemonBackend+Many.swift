@@ -54,23 +54,21 @@ extension DaemonBackend {
     try await change(id, by: peer) { try await queue.remove(id, by: peer.who, permission: $0) }
   }
 
-  func change(_ change: JobChange, by peer: Peer) async throws -> JobChangeResult {
+  func change(_ change: JobChange, by peer: Peer) async throws -> Job {
     try await translating {
       if let priority = change.priority { try SubmissionPlan.checkPriority(priority) }
-      return try await queue.change(filter(change.filter, for: peer), BulkChange(change), by: peer.who)
+      let options = ChangeOptions(change, submitters: try submitters(of: change.filter, for: peer))
+      return shown(queue.completed(try await queue.submit(options, by: peer.who)))
     }
   }
 
-  /// The filter of a selection for a peer: operators see all jobs, other users their own.
-  private func filter(_ selection: JobSelection, for peer: Peer) throws -> JobFilter {
-    var filter = JobFilter(selection)
-    guard !permissions.isOperator(peer.uid) else { return filter }
+  /// Whose jobs are meant, of those that a peer may change: operators change all jobs, other users their own. Nil for all.
+  private func submitters(of selection: JobSelection, for peer: Peer) throws -> [String]? {
+    let asked = JobFilter(resolving: selection).submitters
+    guard !permissions.isOperator(peer.uid) else { return asked }
     let own = Permissions.submitters(peer.uid)
-    if let submitters = filter.submitters, !Set(submitters).isSubset(of: own) {
-      try permissions.checkOperator(peer, to: "change the jobs of others")
-    }
-    filter.submitters = filter.submitters ?? own
-    return filter
+    if let asked, !Set(asked).isSubset(of: own) { try permissions.checkOperator(peer, to: "change the jobs of others") }
+    return asked ?? own
   }
 
   func batches(_ query: BatchQuery) async throws -> BatchList {
@@ -134,18 +132,5 @@ extension DaemonBackend {
       throw error
     }
     _ = try await handOver(file, to: job, by: peer)
-  }
-}
-
-extension BulkChange {
-  fileprivate init(_ change: JobChange) {
-    switch change.action {
-    case .cancel: self = .cancel
-    case .retry: self = .retry
-    case .hold: self = .hold
-    case .release: self = .release
-    case .remove: self = .remove
-    case .priority: self = .priority(change.priority ?? 0)
-    }
   }
 }

@@ -65,6 +65,7 @@ struct DaemonBackend: ControlBackend {
     shown.availableAt = job.availableAt ?? job.notBefore ?? job.submittedAt
     if job.state != .completed { shown.note = nil }
     shown.retryOf = job.origin?.retriedJob
+    shown.maker = JobMaker(of: job)
     shown.rejectsFile = job.progress.rejectsFile.map { configuration.rejects + "/" + $0 }
     return shown
   }

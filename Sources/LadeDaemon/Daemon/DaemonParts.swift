@@ -73,10 +73,11 @@ final class DaemonParts: Sendable {
       queueIdentifier: open.queueIdentifier, stores: open.stores,
       directories: open.directories, intake: intake, freshness: freshness,
       meters: Meters(
-        log: log, ended: events.ended, mainQueue: MainQueueMeter(queue: queue), jobs: events.jobs,
+        log: log, ended: events.ended, history: events.history, mainQueue: MainQueueMeter(queue: queue),
+        jobs: events.jobs,
         mainContexts: MainContexts(stores: open.stores, queue: StoreMainContext(queue.mainContext)),
         health: HealthProbe(LivenessProbe(queue)), kept: KeptFilesMeter(open.directories),
-        sizes: Self.sizes(of: open.stores, queue: configuration.queueStore),
+        sizes: Self.sizes(of: open.stores, queue: configuration.queueStore), disks: DiskMeter(configuration),
         sources: MetricSources(logger: logger)), standing: events.standing,
       lateHandOvers: LateHandOvers(queue: queue, logger: logger), uploads: uploads,
       readiness: Readiness(of: intake), sessions: WebSessions(), startedAt: startedAt)
@@ -98,6 +99,7 @@ final class DaemonParts: Sendable {
     [WatchdogService(queue: queue, logger: logger)] + servers + [
       QueueService(queue: queue, current: backend.current, logger: logger), SpoolService(intake: intake), status,
       FileRetentionService(directories: open.directories, current: backend.current, logger: logger),
+      HistoryService(ring: backend.meters.history, queue: queue, jobs: backend.meters.jobs),
       backend.meters.mainQueue, upkeep, freshness, backend.readiness,
     ]
   }
@@ -157,6 +159,7 @@ final class DaemonParts: Sendable {
 /// What follows, in a daemon, from what happens to jobs.
 final class DaemonJobEvents: JobQueueDelegate {
   let ended: EndedJobs
+  let history: HistoryRing
   let jobs: JobMeter
   let standing = StandingQueries()
   private let upkeep: Upkeep
@@ -181,11 +184,13 @@ final class DaemonJobEvents: JobQueueDelegate {
     self.operations = operations
     self.rejects = rejects
     ended = EndedJobs(since: startedAt)
+    history = HistoryRing(since: startedAt)
     jobs = JobMeter(kinds: operations.kinds)
   }
 
   func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws {
     ended.note(job)
+    history.note(job)
     upkeep.noteWork()
     freshness.note(job)
     // An import may have replaced the store, too, whose model has evolved.
@@ -226,11 +231,13 @@ extension DispatchQueue {
 struct Meters: Sendable {
   let log: LogRing
   let ended: EndedJobs
+  let history: HistoryRing
   let mainQueue: MainQueueMeter
   let jobs: JobMeter
   let mainContexts: MainContexts
   let health: HealthProbe
   let kept: KeptFilesMeter
   let sizes: StoreSizesMeter
+  let disks: DiskMeter
   let sources: MetricSources
 }

@@ -85,6 +85,9 @@ final class JobMeter: Sendable {
     state.kinds[kind] != nil || state.kinds.count < mostKinds ? kind : others
   }
 
+  /// All records that were read.
+  var records: Int64 { state.withLock { $0.kinds.values.reduce(0) { $0 + $1.records } } }
+
   /// What was counted.
   var families: [MetricFamily] {
     var ended = MetricFamily(

@@ -68,12 +68,20 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
   public var note: String?
   /// What it has done so far.
   public var progress = JobProgress()
+  /// How fast it is now; nil unless it runs, and until that can be told.
+  public var rate: CurrentRate?
   /// The path of the file of rejected records. The daemon fills it in; see ``JobProgress/rejectsFile``.
   public var rejectsFile: String?
   /// How many of its rejected records no retry has resolved. The daemon fills it in when one job is asked for.
   public var openRejects: Int64?
   /// The job whose rejected records this one retries. The daemon fills it in.
   public var retryOf: Int64?
+  /// What has become so far of the jobs that this one changes; nil for a job of another kind.
+  package var change: JobChangeResult?
+  /// What it was made from. The daemon fills it in.
+  package var maker: JobMaker?
+  /// Its options as they are in force. The daemon fills them in when one job is asked for.
+  package var settings: [JobSetting]?
   /// Every transition, oldest first; nil unless asked for.
   public var transitions: [JobTransition]?
   /// The jobs it depends on; nil unless asked for with the transitions.
@@ -131,11 +139,13 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
     case waitsFor = "waits_for"
     case obstacle
     case failureCode = "failure_code"
-    case rescues, progress, reason, note
+    case rescues, progress, rate, reason, note
     case rejectsFile = "rejects_file"
     case openRejects = "open_rejects"
     case retryOf = "retry_of"
-    case transitions
+    case change
+    case maker = "origin"
+    case settings, transitions
   }
 
   /// Whether it may run, or has run, though its spool entry may reappear after a power failure.

@@ -6,6 +6,8 @@ package struct LaneConfiguration: Sendable, Hashable {
   package static let defaultName = "import"
   /// The lane of jobs that maintain stores.
   package static let maintenanceName = "maintenance"
+  /// The lane of jobs that change others. The queue has it by itself: see ``isBuiltIn``.
+  package static let changesName = "changes"
   /// How many jobs of a lane can run at a time.
   package static let concurrencyRange = 1...64
 
@@ -14,6 +16,8 @@ package struct LaneConfiguration: Sendable, Hashable {
   package var concurrency: Int
   /// How many of its jobs may start in how long; nil for any number.
   package var rate: RateLimit?
+  /// Whether no configuration names it. Such a lane isn't listed, and nobody pauses it or submits jobs to it.
+  package var isBuiltIn = false
 
   package init(name: String = LaneConfiguration.defaultName, concurrency: Int = 1, rate: RateLimit? = nil) {
     self.name = name

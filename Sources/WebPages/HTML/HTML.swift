@@ -116,9 +116,20 @@ struct Attribute: Sendable {
   static func title(_ value: String) -> Attribute { .init("title", value) }
   /// A label for who doesn't see the page.
   static func label(_ value: String) -> Attribute { .init("aria-label", value) }
+  /// Where the script of completion asks for a field's suggestions.
+  static func completion(_ link: PageLink) -> Attribute { .init("data-complete", link.text) }
+  /// The list of a field, by its ID.
+  static func list(_ id: String) -> Attribute { .init("list", id) }
+  /// The elements with these IDs name it, or say more about it.
+  static func labelledBy(_ id: String) -> Attribute { .init("aria-labelledby", id) }
+  static func describedBy(_ id: String) -> Attribute { .init("aria-describedby", id) }
   /// Any other attribute, whose value isn't anybody's input.
   static func other(_ name: StaticString, _ value: StaticString) -> Attribute { .init(name, "\(value)") }
   static func other(_ name: StaticString, _ value: Int) -> Attribute { .init(name, String(value)) }
+  /// The corners of a line in a plot.
+  static func points(_ points: [(x: Int, y: Int)]) -> Attribute {
+    .init("points", points.map { "\($0.x),\($0.y)" }.joined(separator: " "))
+  }
   /// A point in time for programs.
   static func datetime(_ value: String) -> Attribute { .init("datetime", value) }
   /// The script that has the stream of events for all pages.

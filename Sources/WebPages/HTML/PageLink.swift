@@ -13,6 +13,8 @@ struct PageLink: Sendable, Hashable {
   static let signOut = PageLink("/sign-out")
   /// The jobs, with the form's state left out: where the form leads.
   static let allJobs = PageLink("/jobs")
+  /// What completes a search for jobs.
+  static let completeJobs = PageLink("/jobs/complete")
   static let content = PageLink("", fragment: "content")
 
   static func jobs(_ view: JobsView) -> PageLink { PageLink("/jobs", view.query) }

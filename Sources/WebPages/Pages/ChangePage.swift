@@ -20,8 +20,7 @@ extension PageRoutes {
     let wish = try ManyJobsWish(await visit.form())
     log("\(wish.action.rawValue) all jobs that match '\(wish.search)'", visit)
     let change = JobChange(wish.action, wish.selection, isForAll: wish.selection.isEverything)
-    let result = try await backend.change(change, by: visit.peer)
-    return .page(ChangeResultPage(wish: wish, result: result).page)
+    return .redirect(.job(try await backend.change(change, by: visit.peer).id))
   }
 }
 
@@ -81,8 +80,8 @@ struct ChangePage {
           HTML.command(wish.search)
           " when you confirm."
         }
-        " Jobs that it can't be done to stay as they are, and are named then. So do jobs of others, unless you are an "
-        "operator."
+        " A job does it, whose page names those that it can't be done to; they stay as they are. So do jobs of others, unless "
+        "you are an operator, and jobs that come later."
       }
       if list.jobs.isEmpty { HTML.element("p") { "None matches now." } }
       HTML.element("ul") {
@@ -107,34 +106,6 @@ struct ChangePage {
       HTML.void("input", .other("type", "hidden"), .name("q"), .value(wish.search))
       HTML.element("button", .other("type", "submit"), .style("main")) { "\(wish.action.title) them all" }
       HTML.button("Leave them", .jobs(wish.view))
-    }
-  }
-}
-
-/// What became of many jobs.
-struct ChangeResultPage {
-  let wish: ManyJobsWish
-  let result: JobChangeResult
-
-  var page: Page {
-    Page("\(wish.action.title) all jobs that match", .jobs) {
-      HTML.element("p", .other("role", "status")) {
-        "Done for " + Quantity.count(result.changed, "job") + "."
-        if result.refused > 0 { " Not done for " + Quantity.count(result.refused) + ":" }
-      }
-      HTML.element("ul") {
-        for refusal in result.refusals {
-          HTML.element("li") {
-            HTML.job(refusal.job)
-            ": "
-            HTML.name(refusal.reason)
-          }
-        }
-      }
-      if result.refused > result.refusals.count {
-        HTML.element("p") { "And \(Quantity.count(result.refused - result.refusals.count)) others." }
-      }
-      HTML.element("p") { HTML.element("a", .link(.jobs(wish.view))) { "Back to the list" } }
     }
   }
 }

@@ -99,6 +99,10 @@ struct JobPage {
       HTML.element("section", .id("progress"), .label("Progress"), .live) { progress }
       if !isReadOnly { HTML.element("section", .id("actions"), .label("Actions"), .live) { actions } }
       HTML.element("section", .id("facts"), .label("Facts"), .live) { facts }
+      HTML.element("section", .id("options"), .label("Options")) { options }
+      HTML.element("section", .id("attempts"), .label("Attempts"), .live) {
+        JobAttempts(job.transitions ?? []).table(now: now)
+      }
       HTML.element("section", .id("timeline"), .label("States"), .live) { timeline }
       HTML.element("section", .id("log"), .label("Log"), .live) { lines }
     }
@@ -138,23 +142,33 @@ struct JobPage {
         HTML.fact(job.state.isEnded ? "Took" : "For", HTML(Quantity.span(rate.elapsed)))
         HTML.fact("Average", rate.records.map { HTML(Quantity.count($0) + " records/s") })
         HTML.fact("Input", rate.bytes.map { HTML(Quantity.bytes($0) + "/s") })
-        if job.state == .running { HTML.fact("About", rate.remaining.map { HTML(Quantity.duration($0) + " left") }) }
+        if job.state == .running {
+          HTML.fact("Now", job.rate.map { HTML(Quantity.count(JobRate.whole($0.records)) + " records/s") })
+          let left = job.rate == nil ? rate.remaining : job.rate?.secondsLeft
+          HTML.fact("About", left.map { HTML(Quantity.duration($0) + " left") })
+        }
       }
       HTML.fact("Doing", job.progress.phase.map { HTML.name($0) })
-      HTML.fact("Records", HTML.count(job.progress.records))
-      HTML.fact("Inserted", HTML.count(job.progress.inserted))
-      HTML.fact("Updated", HTML.count(job.progress.updated))
-      HTML.fact("Unchanged", HTML.count(job.progress.unchanged))
-      HTML.fact("Deleted", HTML.count(job.progress.deleted))
-      HTML.fact("Skipped", HTML.count(job.progress.skipped))
-      HTML.fact(
-        "Rejected",
-        job.progress.rejected > 0
-          ? HTML.element("a", .link(.rejects(job.id))) {
-            HTML.count(job.progress.rejected)
-            if let open = job.openRejects { " (\(Quantity.count(open)) open)" }
-          } : HTML("0"))
+      if let change = job.change { JobChangeView(result: change).figures } else { records }
     }
+    if let change = job.change { JobChangeView(result: change).refusals }
+  }
+
+  @HTMLBuilder
+  private var records: HTML {
+    HTML.fact("Records", HTML.count(job.progress.records))
+    HTML.fact("Inserted", HTML.count(job.progress.inserted))
+    HTML.fact("Updated", HTML.count(job.progress.updated))
+    HTML.fact("Unchanged", HTML.count(job.progress.unchanged))
+    HTML.fact("Deleted", HTML.count(job.progress.deleted))
+    HTML.fact("Skipped", HTML.count(job.progress.skipped))
+    HTML.fact(
+      "Rejected",
+      job.progress.rejected > 0
+        ? HTML.element("a", .link(.rejects(job.id))) {
+          HTML.count(job.progress.rejected)
+          if let open = job.openRejects { " (\(Quantity.count(open)) open)" }
+        } : HTML("0"))
   }
 
   @HTMLBuilder
@@ -208,11 +222,36 @@ struct JobPage {
 
   /// Only what the interface tells as well: not how the daemon names its files.
   private var origin: HTML? {
-    if let retried = job.retryOf {
-      return HTML(joining: [HTML("rejects of job "), HTML.job(retried)])
+    guard let maker = job.maker else { return nil }
+    switch maker.kind {
+    case .request: return HTML("a request")
+    case .spool: return HTML("the spool")
+    case .schedule:
+      return HTML(joining: [
+        HTML.element("a", .link(.schedules)) { "schedule" }, HTML(" "), HTML.name(maker.name ?? ""),
+      ])
+    case .replay: return HTML(joining: [HTML("a replay of "), HTML.name(maker.name ?? "")])
+    case .retry: return maker.job.map { HTML(joining: [HTML("rejects of job "), HTML.job($0)]) }
     }
-    guard case .schedule(let name, _) = job.origin else { return nil }
-    return HTML(joining: [HTML("schedule "), HTML.name(name)])
+  }
+
+  /// As they are in force, with what the recipe and the configuration say.
+  @HTMLBuilder
+  private var options: HTML {
+    if let settings = job.settings, !settings.isEmpty {
+      HTML.element("h2") { "Options" }
+      HTML.element("details") {
+        HTML.element("summary") { "As they are in force" }
+        HTML.table(
+          "Options in force", columns: ["Option", "Value"].map(HTML.column),
+          rows: settings.map { setting in
+            HTML.element("tr") {
+              HTML.element("th", .other("scope", "row")) { HTML.name(setting.name) }
+              HTML.element("td") { HTML.name(setting.value) }
+            }
+          })
+      }
+    }
   }
 
   @HTMLBuilder

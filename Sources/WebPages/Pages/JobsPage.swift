@@ -7,6 +7,7 @@ extension PageRoutes {
   func jobs(_ visit: Visit) async throws -> PageAnswer {
     let view = try JobsView(visit.query())
     async let status = backend.status()
+    let completion = try await jobsCompletion()
     let isReadOnly = check.settings.isReadOnly
     let search: JobSearch
     do {
@@ -15,8 +16,11 @@ extension PageRoutes {
       guard error is JobSearchError || error is QueryError else { throw error }
       let counts = try await status.counts
       return .page(
-        JobsPage(view: view, counts: counts, selection: nil, list: nil, mistake: "\(error)", isReadOnly: isReadOnly)
-          .page, .badRequest)
+        JobsPage(
+          view: view, counts: counts, selection: nil, list: nil, completion: completion, mistake: "\(error)",
+          isReadOnly: isReadOnly
+        )
+        .page, .badRequest)
     }
     if let job = search.job { return .redirect(.job(job)) }
     var query = JobQuery(search.selection, limit: JobsView.pageSize, order: view.order)
@@ -24,8 +28,8 @@ extension PageRoutes {
     let list = try await backend.jobs(query)
     return .page(
       JobsPage(
-        view: view, counts: try await status.counts, selection: search.selection, list: list, mistake: nil,
-        isReadOnly: isReadOnly
+        view: view, counts: try await status.counts, selection: search.selection, list: list,
+        completion: completion, mistake: nil, isReadOnly: isReadOnly
       ).page)
   }
 }
@@ -38,13 +42,15 @@ struct JobsPage {
   /// What was searched for; nil where it couldn't be understood.
   let selection: JobSelection?
   let list: JobList?
+  let completion: Completion
   let mistake: String?
   let isReadOnly: Bool
 
   var page: Page {
-    Page("Jobs", .jobs, events: .all) {
+    Page("Jobs", .jobs, events: .all, script: .completion) {
       HTML.element("nav", .id("tabs"), .style("tabs"), .label("States"), .live) { tabs }
       form
+      completion.links(for: view.search, "Narrow it") { text in .jobs(view.with { $0.search = text }) }
       if let mistake { HTML.element("p", .id("mistake"), .other("role", "alert"), .style("problem")) { mistake } }
       if let list {
         HTML.element("div", .id("jobs"), .live) { table(list) }
@@ -76,7 +82,8 @@ struct JobsPage {
       HTML.void(
         "input", .id("q"), .name("q"), .other("type", "search"), .value(view.search), .other("autocomplete", "off"),
         .other("spellcheck", "false"), .other("aria-describedby", "q-help"),
-        .other("placeholder", "state:retryable recipe:orders"))
+        .other("placeholder", "state:retryable recipe:orders"), .list("q-list"), .completion(.completeJobs))
+      completion.datalist(for: view.search, id: "q-list")
       HTML.element("label", .other("for", "order")) { "Order" }
       HTML.element("select", .id("order"), .name("order")) {
         for order in JobQuery.Order.allCases {
@@ -89,7 +96,7 @@ struct JobsPage {
       HTML.element("p", .id("q-help"), .style("note")) {
         "A job's number, or words such as "
         HTML.command("state:retryable,running recipe:orders")
-        ". There are " + JobSearch.names.map { $0 + ":" }.joined(separator: ", ") + "."
+        ". There are " + JobSearch.names.map { $0 + ":" }.joined(separator: ", ") + ". They are completed as you type."
       }
     }
   }

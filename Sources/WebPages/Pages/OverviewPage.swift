@@ -9,9 +9,18 @@ extension PageRoutes {
     async let health = backend.health()
     async let status = backend.status()
     async let stats = backend.stats()
+    async let history = backend.history(HistorySpanQuery(grain: HistoryView.grain))
+    var disks: [DiskUse] = []
+    do {
+      disks = try await backend.disks().disks
+    } catch {
+      // That is no reason not to show the rest.
+      logger.warning("the file systems can't be asked how full they are", metadata: ["error": "\(error)"])
+    }
     let overview = OverviewPage(
-      status: try await status, stats: try await stats, health: await health, isReadOnly: check.settings.isReadOnly,
-      now: Date())
+      status: try await status, stats: try await stats, health: await health,
+      history: HistoryView(history: await history), disks: DisksView(disks: disks),
+      isReadOnly: check.settings.isReadOnly, now: Date())
     return .page(overview.page)
   }
 }
@@ -21,6 +30,8 @@ struct OverviewPage {
   let status: Status
   let stats: Stats
   let health: Health
+  let history: HistoryView
+  let disks: DisksView
   let isReadOnly: Bool
   let now: Date
 
@@ -47,7 +58,9 @@ struct OverviewPage {
         HTML.element("section", .id("freshness"), .label("Freshness"), .live) { freshness(recipes) }
       }
       HTML.element("section", .id("rates"), .label("Rates"), .live) { rates }
+      HTML.element("section", .id("history"), .label("The last hours")) { history.section }
       HTML.element("section", .id("stores"), .label("Stores"), .live) { stores }
+      HTML.element("section", .id("disks"), .label("Disks"), .live) { disks.section }
       HTML.element("section", .label("The daemon")) {
         HTML.element("h2") { "Daemon" }
         HTML.element("dl") {
@@ -78,6 +91,13 @@ struct OverviewPage {
           what: "recipe:\(recipe.recipe)", reason: recipe.reason ?? recipe.state.rawValue,
           command: "ladectl list --recipe \(Self.quoted(recipe.recipe))",
           remedy: .look("Its jobs", .jobs(JobsView(recipe: recipe.recipe)))))
+    }
+    for disk in disks.disks {
+      guard let problem = disk.problem else { continue }
+      troubles.append(
+        .init(
+          what: "disk: \(disk.parts.joined(separator: ", "))", reason: problem,
+          command: "du -xh --max-depth=1 \(Self.quoted(disk.path))", remedy: .look("Stores", .stores)))
     }
     for lane in status.lanes where lane.isPaused == true {
       troubles.append(

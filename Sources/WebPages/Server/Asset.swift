@@ -20,9 +20,11 @@ struct Asset: Sendable {
   static let worker = Asset("events.js", "text/javascript; charset=utf-8", PackageResources.events_js)
   static let upload = Asset("upload.js", "text/javascript; charset=utf-8", PackageResources.upload_js)
   static let keys = Asset("keys.js", "text/javascript; charset=utf-8", PackageResources.keys_js)
+  static let completion = Asset(
+    "completion.js", "text/javascript; charset=utf-8", PackageResources.completion_js)
   static let icon = Asset("icon.svg", "image/svg+xml", PackageResources.icon_svg)
 
-  static let all = [styles, script, worker, upload, keys, icon]
+  static let all = [styles, script, worker, upload, keys, completion, icon]
 
   /// The entity tag (RFC 9110, 8.8.3).
   var tag: String { "\"\(version)\"" }

@@ -87,6 +87,7 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     router.post("/sign-out") { request, _ in signOut(request) }
     page(router, "/") { _ in try await overview() }
     page(router, "/jobs") { try await jobs($0) }
+    page(router, "/jobs/complete") { try await completeJobs($0) }
     page(router, "/jobs/{id}") { try await job($0) }
     for action in JobChange.Action.onPages {
       let path = "/jobs/{id}/\(action.rawValue)"

@@ -34,6 +34,15 @@ extension ControlClient {
     return settled.withLock { $0 } ?? known
   }
 
+  /// A job, once it has ended. If the client stops waiting, the job goes on.
+  func endedJob(_ id: Int64) async throws -> Job {
+    try await listen(to: .jobEvents(id), opened: { !(try await self.job(id).state.isEnded) }) { event in
+      if case .job(let job) = event { return !job.state.isEnded }
+      return true
+    }
+    return try await settledJob(id)
+  }
+
   func rejects(_ id: Int64) async throws -> RejectReport { try await send(.GET, .rejects(id)) }
 
   func reject(_ number: Int64, of job: Int64) async throws -> Reject {
@@ -79,8 +88,8 @@ extension ControlClient {
     try await send(.PUT, .jobPriority(id), body: try WireFormat.encode(PriorityChange(priority: priority)))
   }
 
-  /// Applies one change to many jobs.
-  func change(_ change: JobChange) async throws -> JobChangeResult {
+  /// Makes a job that changes many.
+  func change(_ change: JobChange) async throws -> Job {
     try await send(.POST, .changeJobs, body: try WireFormat.encode(change))
   }
 

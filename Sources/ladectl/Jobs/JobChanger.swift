@@ -60,29 +60,35 @@ struct JobChanger: Sendable {
         found.next == nil ? Quantity.count(found.jobs.count, "job") : "more than \(Quantity.count(Self.page)) jobs"
       guard try session.mayGoOn("\(change.verb) \(count)?", yes: false) else { return }
     }
-    try report(
-      try await session.client.change(
-        JobChange(change.action, selection, priority: change.priority, isForAll: selection.isEverything)))
+    let job = try await session.client.change(
+      JobChange(change.action, selection, priority: change.priority, isForAll: selection.isEverything))
+    let ended = try await session.client.endedJob(job.id)
+    try report(ended.change ?? JobChangeResult(), unfinished: ended.state == .completed ? [] : [ended])
   }
 
   private func changeMany(_ numbers: [Int64]) async throws {
     var result = JobChangeResult(changed: 0)
+    var unfinished: [Job] = []
     var rest = numbers[...]
     while !rest.isEmpty {
-      let part = try await session.client.change(
+      let job = try await session.client.change(
         JobChange(change.action, JobSelection(jobs: Array(rest.prefix(Self.page))), priority: change.priority))
+      let ended = try await session.client.endedJob(job.id)
+      if ended.state != .completed { unfinished.append(ended) }
+      let part = ended.change ?? JobChangeResult()
       rest = rest.dropFirst(Self.page)
       result.changed += part.changed
       result.refused += part.refused
       result.refusals += part.refusals
     }
-    try report(result)
+    try report(result, unfinished: unfinished)
   }
 
+  /// - Parameter unfinished: the jobs that were to change others and haven't come to the end.
   /// - Throws: the exit status 1 if some couldn't be changed.
-  private func report(_ result: JobChangeResult) throws {
+  private func report(_ result: JobChangeResult, unfinished: [Job] = []) throws {
     try session.report(result) {
-      var text = result.changed + result.refused == 0 ? "No job is meant.\n" : ""
+      var text = result.changed + result.refused == 0 && unfinished.isEmpty ? "No job is meant.\n" : ""
       if result.changed > 0 { text += Quantity.count(result.changed, "job") + " \(change.participle)\n" }
       if result.refused > 0 {
         text += Quantity.count(result.refused, "job") + " couldn't be:\n"
@@ -91,8 +97,11 @@ struct JobChanger: Sendable {
           text += "  and \(Quantity.count(result.refused - result.refusals.count)) more\n"
         }
       }
+      for job in unfinished {
+        text += "job \(job.id), which changes them, was \(job.state.rawValue): \((job.reason ?? "").printable)\n"
+      }
       return text
     }
-    if result.refused > 0 { throw ExitStatus.failed.silently }
+    if result.refused > 0 || !unfinished.isEmpty { throw ExitStatus.failed.silently }
   }
 }

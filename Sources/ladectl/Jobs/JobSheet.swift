@@ -65,7 +65,12 @@ struct JobSheet: Sendable {
     }
     if let phase = job.progress.phase, job.state == .running { lines.append(("at", phase, nil)) }
     if job.kind == "import" || job.progress.percent != nil { lines.append(("done", input, nil)) }
+    if let rate = job.rate { lines.append(("rate", Self.text(rate), nil)) }
     lines.append(("result", ProgressLine.outcome(job.progress, of: job.kind), nil))
+    if let maker = job.maker, let text = Self.text(maker) { lines.append(("origin", text, nil)) }
+    if let change = job.change, change.refused > 0 {
+      for refusal in change.refusals { lines.append(("left", "job \(refusal.job): \(refusal.reason)", .yellow)) }
+    }
     if let retried = job.retryOf { lines.append(("retry of", "the rejects of job \(retried)", nil)) }
     if let open = job.openRejects {
       let state = "\(Quantity.count(open)) of \(Quantity.count(job.progress.rejected)) open"
@@ -73,6 +78,23 @@ struct JobSheet: Sendable {
     }
     if let file = job.rejectsFile { lines.append(("rejects", file, job.progress.rejected > 0 ? .yellow : nil)) }
     return lines
+  }
+
+  private static func text(_ rate: CurrentRate) -> String {
+    var text = Quantity.count(Int64(rate.records.rounded())) + " records/s"
+    if rate.bytes > 0 { text = Quantity.bytes(rate.bytes) + "/s, " + text }
+    if let left = rate.secondsLeft { text += ", \(Quantity.duration(left)) left" }
+    return text
+  }
+
+  /// Nil for what other lines say.
+  private static func text(_ maker: JobMaker) -> String? {
+    switch maker.kind {
+    case .schedule: "schedule \(maker.name ?? "")"
+    case .replay: "a replay of \(maker.name ?? "")"
+    case .spool: "the spool"
+    case .request, .retry: nil
+    }
   }
 
   private var work: String {

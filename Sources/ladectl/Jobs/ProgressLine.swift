@@ -9,8 +9,10 @@ struct ProgressLine: Sendable {
 
   init(_ job: Job, _ meter: RateMeter? = nil) {
     self.job = job
-    speed = meter?.speed
-    remaining = meter?.remaining(job.progress)
+    // The daemon's own measure is there from the first line on.
+    speed =
+      meter?.speed ?? job.rate.map { RateMeter.Speed(bytesPerSecond: $0.bytes, recordsPerSecond: $0.records) }
+    remaining = meter?.remaining(job.progress) ?? job.rate?.secondsLeft
   }
 
   /// The maximum width of a note; `show` prints it in full.

@@ -144,6 +144,10 @@ struct OpenAPITests {
       "JobReceiptList": names(JobReceiptList.CodingKeys.self),
       "JobSelection": names(JobSelection.CodingKeys.self), "JobChange": names(JobChange.CodingKeys.self),
       "JobChangeResult": names(JobChangeResult.CodingKeys.self),
+      "History": names(History.CodingKeys.self), "HistorySpan": names(History.Span.CodingKeys.self),
+      "DiskUse": names(DiskUse.CodingKeys.self), "DiskList": names(DiskList.CodingKeys.self),
+      "CurrentRate": names(CurrentRate.CodingKeys.self), "JobMaker": names(JobMaker.CodingKeys.self),
+      "JobSetting": names(JobSetting.CodingKeys.self),
       "JobRefusal": names(JobChangeResult.Refusal.CodingKeys.self),
       "PriorityChange": names(PriorityChange.CodingKeys.self), "RejectReport": names(RejectReport.CodingKeys.self),
       "RejectGroup": names(RejectReport.Group.CodingKeys.self),
@@ -262,6 +266,7 @@ struct OpenAPITests {
       let submission = Data(#"{"source": "/a.csv", "tags": ["x"], "options": {"a": [1, {"b": true}]}}"#.utf8)
       let requests: [(String, String, String, Data?)] = [
         ("get", "/v1/status", "/v1/status", nil), ("get", "/v1/stats", "/v1/stats", nil),
+        ("get", "/v1/history", "/v1/history?grain=5", nil), ("get", "/v1/disks", "/v1/disks", nil),
         ("get", "/v1/log", "/v1/log?limit=5", nil), ("get", "/v1/config/check", "/v1/config/check", nil),
         ("post", "/v1/reload", "/v1/reload", nil), ("post", "/v1/web/session", "/v1/web/session", nil),
         ("get", "/v1/jobs", "/v1/jobs?state=running&limit=1", nil), ("get", "/v1/jobs/{id}", "/v1/jobs/3", nil),

@@ -50,7 +50,7 @@ struct ControlVerbTests {
         backend.changes == [JobChange(.retry, JobSelection(states: [.discarded], recipe: "people"), isForAll: false)])
       let nobody = try await run("remove", "--all")
       #expect(nobody.status == 64)
-      #expect(nobody.error.contains("Remove 2 jobs?") && nobody.error.contains("--yes"))
+      #expect(nobody.error.contains("Remove 3 jobs?") && nobody.error.contains("--yes"))
       #expect(backend.changes.count == 1)
       let none = try await run("cancel", "--all", "--lane", "nowhere")
       #expect(none.status == 0 && none.output == "No job is meant.\n")

@@ -41,7 +41,12 @@ struct JobPrunerTests {
     queue = try house.queue()
     _ = try await queue.submit(
       batch: BatchSubmission(jobs: Array(repeating: .init(.of("noop")), count: Self.jobs), submittedBy: "anna"))
-    _ = try await queue.change(JobFilter(), .cancel, by: "ben")
+    try await withThrowingTaskGroup(of: Void.self) { [queue] group in
+      for job in try await queue.jobs(JobFilter(limit: Self.jobs)) {
+        group.addTask { _ = try await queue.cancel(job.id, by: "ben") }
+      }
+      try await group.waitForAll()
+    }
     while !queue.isQuiet { await Task.yield() }
     pruner = JobPruner(
       ledger: queue.ledger, clock: house.clock.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

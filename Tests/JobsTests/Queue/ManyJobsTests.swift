@@ -3,28 +3,8 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Changes of many jobs, and of what comes first", .timeLimit(.minutes(20)))
+@Suite("Many jobs, and what comes first", .timeLimit(.minutes(20)))
 struct ManyJobsTests {
-  @Test("all jobs that pass a filter are changed, and those that can't be are reported", arguments: StoreKind.allCases)
-  func bulk(_ kind: StoreKind) async throws {
-    let queue = try TestHouse(kind).queue()
-    for number in 0..<450 {
-      _ = try await queue.submit(.of("noop").with { $0.tags = [number % 3 == 0 ? "third" : "other"] })
-    }
-    let third = JobFilter(tag: "third", limit: 7)
-    #expect(try await queue.change(third, .hold, by: "ben") == JobChangeResult(changed: 150))
-    #expect(try await queue.change(third, .release, by: "ben").changed == 150)
-    #expect(try await queue.change(third, .priority(4), by: "ben").changed == 150)
-    #expect(try await queue.job(1, withTransitions: true).transitions?.last?.reason == "priority 0 made 4 by ben")
-    let refused = try await queue.change(JobFilter(), .release, by: "ben")
-    #expect(refused.changed == 0 && refused.refused == 450 && refused.refusals.count == JobChangeResult.mostRefusals)
-    #expect(try await queue.change(third, .cancel, by: "ben").changed == 150)
-    #expect(try await queue.change(third, .retry, by: "ben").changed == 150)
-    #expect(try await queue.change(JobFilter(), .cancel, by: "ben").changed == 450)
-    #expect(try await queue.change(third, .remove, by: "ben").changed == 150)
-    #expect(try await queue.counts()[.cancelled] == 300)
-  }
-
   @Test("a job made more urgent overtakes those before it, and only while it waits", arguments: StoreKind.allCases)
   func priority(_ kind: StoreKind) async throws {
     let ran = Shared<Int64>()

@@ -61,7 +61,7 @@ struct QueueStateTests {
     begin(1)
     #expect(await events.next()?.state == .running)
     end(1)
-    #expect(state.note(JobProgress(bytesDone: 5), of: 1) == nil)
+    #expect(state.note(JobProgress(bytesDone: 5), of: 1, at: now) == nil)
     hub.finish()
     #expect(await events.next()?.state == .completed)
     #expect(await events.next() == nil)

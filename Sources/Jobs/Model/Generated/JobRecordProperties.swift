@@ -246,45 +246,51 @@ extension JobRecord {
     set { self[45] = newValue }
   }
 
+  /// How far an operation on the queue itself has come: see `ChangeCheckpoint`.
+  package var checkpoint: String? {
+    get { self[46] }
+    set { self[46] = newValue }
+  }
+
   package var transitions: Set<TransitionRecord> {
-    get { objects(46) }
-    set { setObjects(newValue, 46) }
-  }
-
-  package func addToTransitions(_ value: TransitionRecord) {
-    add(value, to: 46)
-  }
-
-  package func removeFromTransitions(_ value: TransitionRecord) {
-    remove(value, from: 46)
-  }
-
-  package func addToTransitions(_ values: Set<TransitionRecord>) {
-    for value in values { add(value, to: 46) }
-  }
-
-  package func removeFromTransitions(_ values: Set<TransitionRecord>) {
-    for value in values { remove(value, from: 46) }
-  }
-
-  package var dependencies: Set<DependencyRecord> {
     get { objects(47) }
     set { setObjects(newValue, 47) }
   }
 
-  package func addToDependencies(_ value: DependencyRecord) {
+  package func addToTransitions(_ value: TransitionRecord) {
     add(value, to: 47)
   }
 
-  package func removeFromDependencies(_ value: DependencyRecord) {
+  package func removeFromTransitions(_ value: TransitionRecord) {
     remove(value, from: 47)
   }
 
-  package func addToDependencies(_ values: Set<DependencyRecord>) {
+  package func addToTransitions(_ values: Set<TransitionRecord>) {
     for value in values { add(value, to: 47) }
   }
 
-  package func removeFromDependencies(_ values: Set<DependencyRecord>) {
+  package func removeFromTransitions(_ values: Set<TransitionRecord>) {
     for value in values { remove(value, from: 47) }
+  }
+
+  package var dependencies: Set<DependencyRecord> {
+    get { objects(48) }
+    set { setObjects(newValue, 48) }
+  }
+
+  package func addToDependencies(_ value: DependencyRecord) {
+    add(value, to: 48)
+  }
+
+  package func removeFromDependencies(_ value: DependencyRecord) {
+    remove(value, from: 48)
+  }
+
+  package func addToDependencies(_ values: Set<DependencyRecord>) {
+    for value in values { add(value, to: 48) }
+  }
+
+  package func removeFromDependencies(_ values: Set<DependencyRecord>) {
+    for value in values { remove(value, from: 48) }
   }
 }

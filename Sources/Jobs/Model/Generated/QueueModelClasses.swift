@@ -36,7 +36,7 @@ package enum QueueModel {
         "startedAt", "endedAt", "attempt", "maxAttempts", "rescues", "isHeld", "isAwaitingFile", "isCancelRequested",
         "reason", "failureCode", "note", "rejectsFile", "bytesDone", "bytesTotal", "records", "inserted", "updated",
         "unchanged", "deleted", "rejected", "skipped", "timeout", "deadline", "expiresAt", "isAwaitingJobs",
-        "isFollowed", "batch", "transitions", "dependencies",
+        "isFollowed", "batch", "checkpoint", "transitions", "dependencies",
       ],
       propertyTypes: [
         .attribute(.string), .attribute(.string), .attribute(.string), .attribute(.integer32), .attribute(.string),
@@ -48,7 +48,7 @@ package enum QueueModel {
         .attribute(.string), .attribute(.string), .attribute(.integer64), .attribute(.integer64),
         .attribute(.integer64), .attribute(.integer64), .attribute(.integer64), .attribute(.integer64),
         .attribute(.integer64), .attribute(.integer64), .attribute(.integer64), .attribute(.double), .attribute(.date),
-        .attribute(.date), .attribute(.boolean), .attribute(.boolean), .attribute(.integer64),
+        .attribute(.date), .attribute(.boolean), .attribute(.boolean), .attribute(.integer64), .attribute(.string),
         .toMany("JobTransition"), .toMany("JobDependency"),
       ]),
     "JobTransition": ClassLayout(
@@ -203,6 +203,11 @@ package enum QueueModel {
                 <entry key="documentation" value="The number of its `BatchRecord`."/>
             </userInfo>
         </attribute>
+        <attribute name="checkpoint" optional="YES" attributeType="String">
+            <userInfo>
+                <entry key="documentation" value="How far an operation on the queue itself has come: see `ChangeCheckpoint`."/>
+            </userInfo>
+        </attribute>
         <relationship name="transitions" optional="YES" toMany="YES" deletionRule="Cascade" destinationEntity="JobTransition" inverseName="job" inverseEntity="JobTransition"/>
         <relationship name="dependencies" optional="YES" toMany="YES" deletionRule="Cascade" destinationEntity="JobDependency" inverseName="job" inverseEntity="JobDependency"/>
         <fetchIndex name="claim">
@@ -217,6 +222,13 @@ package enum QueueModel {
             <fetchIndexElement property="expiresAt" type="Binary" order="ascending"/>
         </fetchIndex>
         <fetchIndex name="state">
+            <fetchIndexElement property="state" type="Binary" order="ascending"/>
+        </fetchIndex>
+        <fetchIndex name="laneState">
+            <fetchIndexElement property="lane" type="Binary" order="ascending"/>
+            <fetchIndexElement property="state" type="Binary" order="ascending"/>
+        </fetchIndex>
+        <fetchIndex name="ended" partialIndexPredicate="endedAt != nil">
             <fetchIndexElement property="state" type="Binary" order="ascending"/>
             <fetchIndexElement property="endedAt" type="Binary" order="ascending"/>
         </fetchIndex>

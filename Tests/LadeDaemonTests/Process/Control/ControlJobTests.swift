@@ -21,6 +21,12 @@ struct ControlJobTests {
     try await folder.got("POST", .jobs, body: submission)
   }
 
+  /// What has become of the jobs that another changes.
+  private func changed(_ folder: DaemonFolder, _ change: JobChange) async throws -> JobChangeResult {
+    let job: Job = try await folder.got("POST", .changeJobs, body: change)
+    return try #require(try await folder.ended(job.id).change)
+  }
+
   @Test("a discarded job is retried with its file, and fails again for the same reason", .timeLimit(.minutes(20)))
   func retry() async throws {
     let (folder, daemon) = try await started()
@@ -129,23 +135,22 @@ struct ControlJobTests {
       ids.append(try await submit(folder, JobSubmission(source: file, recipe: "members", tags: tags)).id)
     }
     let even = JobSelection(tag: "even")
-    let cancelled: JobChangeResult = try await folder.got("POST", .changeJobs, body: JobChange(.cancel, even))
+    let cancelled = try await changed(folder, JobChange(.cancel, even))
     #expect((cancelled.changed, cancelled.refused) == (3, 0))
-    let again: JobChangeResult = try await folder.got("POST", .changeJobs, body: JobChange(.cancel, even))
+    let again = try await changed(folder, JobChange(.cancel, even))
     #expect((again.changed, again.refused) == (0, 3))
     #expect(Set(again.refusals.map(\.job)) == [ids[0], ids[2], ids[4]])
     let some = JobSelection(jobs: [ids[1], ids[3]])
-    let raised: JobChangeResult = try await folder.got(
-      "POST", .changeJobs, body: JobChange(.priority, some, priority: 7))
+    let raised = try await changed(folder, JobChange(.priority, some, priority: 7))
     #expect(raised.changed == 2)
     #expect(try await folder.job(ids[3]).priority == 7)
     #expect(try await folder.job(ids[5]).priority == 0)
-    let page: JobList = try await folder.got("GET", .jobs, JobQuery(limit: 4, order: .oldest).queryString)
+    let kind = JobSelection(kind: "import")
+    let page: JobList = try await folder.got("GET", .jobs, JobQuery(kind, limit: 4, order: .oldest).queryString)
     #expect(page.jobs.map(\.id) == Array(ids.prefix(4)))
-    let rest: JobList = try await folder.got("GET", .jobs, JobQuery(after: page.next, order: .oldest).queryString)
+    let rest: JobList = try await folder.got("GET", .jobs, JobQuery(kind, after: page.next, order: .oldest).queryString)
     #expect(rest.jobs.map(\.id) == Array(ids.suffix(2)))
-    let removed: JobChangeResult = try await folder.got(
-      "POST", .changeJobs, body: JobChange(.remove, JobSelection(states: [.cancelled])))
+    let removed = try await changed(folder, JobChange(.remove, JobSelection(states: [.cancelled])))
     #expect(removed.changed == 3)
     #expect(try await folder.http("GET", Endpoint.job(ids[0]).path).status == 404)
     let running = try await folder.http("DELETE", Endpoint.job(ids[1]).path)

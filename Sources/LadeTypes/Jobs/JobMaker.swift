@@ -1,0 +1,54 @@
+/// What a job was made from.
+package struct JobMaker: Codable, Sendable, Hashable {
+  package enum Kind: String, Codable, Sendable, Hashable, CaseIterable {
+    /// Somebody's request.
+    case request
+    /// A file or a ticket in the spool.
+    case spool
+    /// An elapse of a schedule.
+    case schedule
+    /// A file that was kept, imported again.
+    case replay
+    /// Rejected records of another job, imported again.
+    case retry
+  }
+
+  package var kind: Kind
+  /// The schedule's name, or the kept file's.
+  package var name: String?
+  /// The job whose rejects are retried.
+  package var job: Int64?
+
+  package init(_ kind: Kind, name: String? = nil, job: Int64? = nil) {
+    self.kind = kind
+    self.name = name
+    self.job = job
+  }
+
+  /// As the queue knows it: an entry of the spool that has arrived is known by who handed it in.
+  package init(of job: Job) {
+    switch job.origin {
+    case .schedule(let name, _): self.init(.schedule, name: name)
+    case .replay(_, let file): self.init(.replay, name: file)
+    case .rejects(let job, _): self.init(.retry, job: job)
+    case .spool: self.init(.spool)
+    case nil: self.init(job.submittedBy.hasPrefix("spool") ? .spool : .request)
+    }
+  }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case kind, name, job }
+}
+
+/// One of a job's options, as it is in force.
+package struct JobSetting: Codable, Sendable, Hashable {
+  /// Such as `reader.delimiter`.
+  package var name: String
+  package var value: String
+
+  package init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case name, value }
+}
