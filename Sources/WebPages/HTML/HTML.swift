@@ -116,6 +116,12 @@ struct Attribute: Sendable {
   static func title(_ value: String) -> Attribute { .init("title", value) }
   /// A label for who doesn't see the page.
   static func label(_ value: String) -> Attribute { .init("aria-label", value) }
+  /// The field that a label is of.
+  static func field(_ id: String) -> Attribute { .init("for", id) }
+  /// The stream of events that the page follows instead of that of jobs.
+  static func stream(_ link: PageLink) -> Attribute { .init("data-stream", link.text) }
+  /// The element that says more about this one.
+  static func describedBy(_ id: String) -> Attribute { .init("aria-describedby", id) }
   /// Any other attribute, whose value isn't anybody's input.
   static func other(_ name: StaticString, _ value: StaticString) -> Attribute { .init(name, "\(value)") }
   static func other(_ name: StaticString, _ value: Int) -> Attribute { .init(name, String(value)) }
