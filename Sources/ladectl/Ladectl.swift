@@ -39,7 +39,8 @@ struct Ladectl: AsyncParsableCommand {
       CommandGroup(
         name: "Objects and stores",
         subcommands: [
-          Fetch.self, Count.self, WhereFrom.self, Export.self, Update.self, Prune.self, Undo.self, StoreCommand.self,
+          Fetch.self, Count.self, WhereFrom.self, Export.self, Edit.self, Update.self, Prune.self, Undo.self,
+          StoreCommand.self,
         ]),
       CommandGroup(
         name: "The daemon and its configuration",

@@ -73,6 +73,15 @@ extension MemoryBackend {
     return reject
   }
 
+  package func rejectFile(_ id: Int64, from place: Int64) async throws -> RejectFilePart {
+    guard try await job(id).rejectsFile != nil else {
+      throw ControlError.conflict(reason: "Job \(id) has rejected nothing.")
+    }
+    let parts = ["id,age\n", "1,x\n"]
+    return RejectFilePart(
+      name: "job-\(id) \"ä\".csv", bytes: Array(parts[Int(place)].utf8), next: place == 0 ? 1 : nil)
+  }
+
   package func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage {
     _ = try await job(id)
     let open = rejected.all.filter { $0.number > query.after && $0.resolvedBy == nil }

@@ -46,6 +46,7 @@ package final class MemoryBackend: ControlBackend {
   /// Links to the pages.
   package let sessions: WebSessions
   package let uploads = MemoryUploads()
+  package let edited = MemoryEdits()
   package let rejected = MemoryRejects()
 
   package init(jobs: [Job] = []) {

@@ -182,6 +182,9 @@ class Pages(unittest.TestCase):
                 "reject": f"/jobs/{job}/rejects/1", "data": "/data", "model": "/model/main", "objects": "/data/main/Person?sort=-id",
                 "object": urllib.parse.urlsplit(row).path, "schedules": "/schedules", "stores": "/stores",
                 "versions": "/model/main/versions", "help": "/help",
+
+                "object": urllib.parse.urlsplit(row).path, "edit": urllib.parse.urlsplit(row).path + "/edit",
+                "delete": urllib.parse.urlsplit(row).path + "/delete", "new": "/data/main/Person/new", "schedules": "/schedules", "stores": "/stores",
                 "log": "/log", "upload": "/upload", "configuration": "/configuration", "mistake": "/jobs?q=colour:red",
                 "nothing": "/nothing"}
         return Pages.shown
@@ -282,6 +285,75 @@ class Pages(unittest.TestCase):
         self.assertIn("line 2", self.text())
         self.open("/data/main/Person?where=" + urllib.parse.quote("nobody == 3"))
         self.assertIn("nobody", self.browser.find_element(By.CSS_SELECTOR, "main [role=alert]").text)
+
+    def person(self, number):
+        """The page of a person by its key."""
+        self.open("/data/main/Person?where=" + urllib.parse.quote(f"id == {number}"))
+        return self.browser.find_element(By.CSS_SELECTOR, "main tbody tr a").get_attribute("href")
+
+    def field(self, name):
+        """The field that has this label."""
+        label = self.browser.find_element(By.XPATH, f"//main//label[normalize-space()='{name}']")
+        return self.browser.find_element(By.ID, label.get_attribute("for"))
+
+    def test_an_object_is_edited(self):
+        job = self.daemon.submit("edit.csv", "id,name\n801,Ada\n802,Grace\n")
+        self.daemon.ladectl("wait", str(job))
+        page = self.person(801)
+        self.browser.get(page)
+        self.browser.find_element(By.LINK_TEXT, "Edit").click()
+        self.field("id").clear()
+        self.field("id").send_keys("802")
+        self.press("Check")
+        self.wait(lambda: "unique" in self.browser.find_element(By.CSS_SELECTOR, "main [role=alert]").text)
+        self.field("id").clear()
+        self.field("id").send_keys("9007199254740993")
+        self.field("name").clear()
+        self.field("name").send_keys("Ada <b>Lovelace</b>")
+        self.field("born").send_keys("1815-12-10T00:00:00Z")
+        self.field("mentor").send_keys("802")
+        self.press("Save")
+        self.wait(lambda: self.browser.current_url == page)
+        for words in ["9007199254740993", "Ada <b>Lovelace</b>", "1815-12-10T00:00:00Z", "802", "edit"]:
+            self.assertIn(words, self.text())
+        found = json.loads(self.daemon.ladectl(
+            "--json", "count", "Person", "--where", "id == 9007199254740993 AND mentor.id == 802"))
+        self.assertEqual(found["count"], 1)
+
+    def test_a_conflict_is_shown_and_resolved(self):
+        job = self.daemon.submit("conflict.csv", "id,name\n811,Ada\n")
+        self.daemon.ladectl("wait", str(job))
+        page = self.person(811)
+        self.browser.get(page + "/edit")
+        number = page.rsplit("/", 1)[1]
+        self.daemon.ladectl("edit", "Person", number, "name=theirs", "born=1900-01-01T00:00:00Z", "--wait")
+        self.field("name").clear()
+        self.field("name").send_keys("mine")
+        self.press("Save")
+        self.wait(lambda: self.browser.find_element(By.ID, "conflict"))
+        for words in ["Ada", "mine", "theirs", "1900-01-01T00:00:00Z"]:
+            self.assertIn(words, self.text())
+        if AXE:
+            self.browser.execute_script(AXE)
+            found = self.browser.execute_async_script(
+                "const done = arguments[0]; axe.run().then(r => done(r.violations.map(v => v.id)), e => done([String(e)]))")
+            self.assertEqual(found, [])
+        self.press("Save")
+        self.wait(lambda: self.browser.current_url == page)
+        # What only they have changed stays theirs.
+        found = json.loads(self.daemon.ladectl(
+            "--json", "count", "Person", "--where", "id == 811 AND name == 'mine' AND born != NIL"))
+        self.assertEqual(found["count"], 1)
+
+    def test_a_live_table_gains_a_row(self):
+        self.open("/data/main/Person?where=" + urllib.parse.quote("id > 820 AND id < 830"))
+        self.wait(lambda: "No object matches" in self.browser.find_element(By.ID, "objects").text)
+        self.browser.execute_script("window.isSame = true")
+        job = self.daemon.submit("live.csv", "id,name\n821,Barbara\n")
+        self.daemon.ladectl("wait", str(job))
+        self.wait(lambda: "Barbara" in self.browser.find_element(By.ID, "objects").text)
+        self.wait(lambda: self.browser.find_element(By.CSS_SELECTOR, "#objects tr.changed"))
+        self.assertTrue(self.browser.execute_script("return window.isSame"), "the page wasn't loaded again")
 
     def test_a_file_is_uploaded_tried_and_imported(self):
         rows = "".join(f"{number},Name {number} {'x' * 40}\n" for number in range(10_000, 60_000))

@@ -40,6 +40,8 @@ package enum Endpoint: Sendable, Hashable {
   case rejects(Int64)
   /// One rejected record.
   case reject(Int64, number: Int64)
+  /// All rejected records as one file.
+  case rejectFile(Int64)
   /// The rejected records that no retry has resolved.
   case openRejects(Int64)
   /// Imports corrected records without writing.
@@ -80,6 +82,12 @@ package enum Endpoint: Sendable, Hashable {
   case backups(store: String)
   case objects(entity: String)
   case count(entity: String)
+  /// One object with what can be changed of it.
+  case object(entity: String, number: String)
+  /// Says what an edit would do.
+  case checkEdit(entity: String)
+  /// Objects counted by one of their values.
+  case groups(entity: String)
   /// Where objects come from.
   case origin(entity: String)
   /// A standing query, as server-sent events.
@@ -120,6 +128,7 @@ package enum Endpoint: Sendable, Hashable {
     case .jobPriority(let id): "/v1/jobs/\(shown(id))/priority"
     case .rejects(let id): "/v1/jobs/\(shown(id))/rejects"
     case .reject(let id, let number): "/v1/jobs/\(shown(id))/rejects/\(name("number", String(number)))"
+    case .rejectFile(let id): "/v1/jobs/\(shown(id))/rejects/file"
     case .openRejects(let id): "/v1/jobs/\(shown(id))/rejects/open"
     case .checkRejects(let id): "/v1/jobs/\(shown(id))/rejects/check"
     case .retryRejects(let id): "/v1/jobs/\(shown(id))/rejects/retry"
@@ -146,6 +155,9 @@ package enum Endpoint: Sendable, Hashable {
     case .backups(let store): "/v1/stores/\(name("store", store))/backups"
     case .objects(let entity): "/v1/objects/\(name("entity", entity))"
     case .count(let entity): "/v1/count/\(name("entity", entity))"
+    case .object(let entity, let number): "/v1/objects/\(name("entity", entity))/\(name("number", number))"
+    case .checkEdit(let entity): "/v1/objects/\(name("entity", entity))/check"
+    case .groups(let entity): "/v1/groups/\(name("entity", entity))"
     case .origin(let entity): "/v1/origin/\(name("entity", entity))"
     case .watch: "/v1/watch"
     }

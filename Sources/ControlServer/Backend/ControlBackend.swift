@@ -49,6 +49,10 @@ package protocol ControlBackend: Sendable {
   /// One rejected record of a job that has ended.
   /// - Throws: ``ControlError/noSuchReject(_:of:)``.
   func reject(_ number: Int64, of id: Int64) async throws -> Reject
+  /// A part of all records that a job which has ended rejected, as one file.
+  /// - Parameter place: 0 for the first part, then ``RejectFilePart/next`` of the one before.
+  /// - Throws: ``ControlError/conflict(reason:hint:)`` where there are none, or the job hasn't ended.
+  func rejectFile(_ id: Int64, from place: Int64) async throws -> RejectFilePart
   /// Rejected records that no retry has resolved.
   func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage
   /// Says what would be rejected again, without writing.
@@ -156,6 +160,14 @@ package protocol ControlBackend: Sendable {
   func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage
   /// How many objects match; limit, offset, sort and columns don't matter.
   func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int
+  /// How many objects match, by one of their values.
+  func groups(_ query: GroupQuery, by peer: Peer) async throws -> ObjectGroups
+  /// One object with what can be changed of it, and why not.
+  /// - Parameter number: nil for a new object, with the model's defaults.
+  /// - Throws: ``ControlError/noSuchObject(_:of:store:)``; so does the other here.
+  func editable(_ number: Int64?, of entity: String, in store: String?, by peer: Peer) async throws -> EditableObject
+  /// Says what an edit would do, and why it would be refused, without writing. A job of kind `edit` does it.
+  func check(_ edit: ObjectEdit, of entity: String, by peer: Peer) async throws -> EditCheck
   /// Which jobs and records objects come from, as far as that was recorded.
   func origins(_ query: OriginQuery, by peer: Peer) async throws -> RowOrigins
   /// A standing query: its result, then each change, until the iterating task ends; what ends it otherwise is its last

@@ -12,6 +12,7 @@ package enum ControlError: Error, Sendable, Hashable {
   case noSuchRecipe(String, known: [String])
   case noSuchSchedule(String, known: [String])
   case noSuchUpload(Int64)
+  case noSuchObject(Int64, of: String, store: String)
   /// Something in the request isn't what it should be.
   case invalid(field: String, reason: String, hint: String? = nil)
   /// The daemon can't open a file that it was told to read.
@@ -56,6 +57,10 @@ package enum ControlError: Error, Sendable, Hashable {
       missing("recipe", name, known)
     case .noSuchSchedule(let name, let known):
       missing("schedule", name, known)
+    case .noSuchObject(let number, let entity, let store):
+      Problem(
+        status: 404, code: "no_such_object", title: "No such object",
+        detail: "\(store) has no \(entity) with the number \(number).", hint: "It may have been deleted.")
     case .noSuchUpload(let id):
       Problem(
         status: 404, code: "no_such_upload", title: "No such upload",

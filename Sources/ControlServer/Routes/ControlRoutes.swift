@@ -60,6 +60,10 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
         try await change(request, context, backend.release)
       },
       ControlRoute(.get, .rejects(0)) { request, context in try await rejects(request, context) },
+      ControlRoute(.get, .rejectFile(0)) { request, context in
+        try request.refuseQuery()
+        return try await backend.rejectFileAnswer(context.number())
+      },
       ControlRoute(.get, .openRejects(0)) { request, context in try await openRejects(request, context) },
       ControlRoute(.get, .reject(0, number: 0)) { request, context in try await reject(request, context) },
       ControlRoute(.post, .checkRejects(0)) { request, context in try await checkRejects(request, context) },
@@ -113,6 +117,9 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.get, .backups(store: "")) { request, context in try await backups(request, context) },
       ControlRoute(.get, .objects(entity: "")) { request, context in try await objects(request, context) },
       ControlRoute(.get, .count(entity: "")) { request, context in try await count(request, context) },
+      ControlRoute(.get, .object(entity: "", number: "")) { request, context in try await object(request, context) },
+      ControlRoute(.post, .checkEdit(entity: "")) { request, context in try await checkEdit(request, context) },
+      ControlRoute(.get, .groups(entity: "")) { request, context in try await groups(request, context) },
       ControlRoute(.get, .origin(entity: "")) { request, context in try await origin(request, context) },
       ControlRoute(.get, .watch) { request, context in try await watch(request, context) },
     ]

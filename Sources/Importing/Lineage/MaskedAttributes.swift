@@ -1,4 +1,4 @@
-import ManagedObjects
+package import ManagedObjects
 
 /// The attributes that an import masks. What a mask replaces may be in clear, and isn't kept for an undo.
 final class MaskedAttributes {
@@ -22,5 +22,12 @@ final class MaskedAttributes {
     let found = Set(masked.map(\.slot))
     slots[ObjectIdentifier(entity)] = found
     return found
+  }
+}
+
+extension EntityDescription {
+  /// The names of the attributes that the model itself masks.
+  package var attributesMaskedByModel: Set<String> {
+    Set(attributes.filter { MaskPlan.modelMask(of: $0) != nil }.map(\.name))
   }
 }

@@ -37,6 +37,11 @@ final class RowFingerprint: Sendable {
     return Self.folded(sum)
   }
 
+  /// What all values of an object add, in 64 bits.
+  func sum(of object: ManagedObject) -> UInt64 {
+    (attributes + references).reduce(0) { $0 &+ Self.part(object.value(at: $1.slot), $1) }
+  }
+
   /// What the attributes of a row in flat memory add.
   func attributes(of rows: NewRows, _ row: Int) -> UInt64 {
     var sum: UInt64 = 0

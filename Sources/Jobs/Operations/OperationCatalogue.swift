@@ -125,7 +125,7 @@ private final class ClosureOperation: JobOperation, @unchecked Sendable {
 }
 
 extension OperationCatalogue {
-  /// The operations of this library: `import`, `export`, `prune`, `update` and `undo`, and those that look after stores.
+  /// The operations of this library: `import`, `export`, `prune`, `update`, `edit` and `undo`, and those that look after stores.
   public static var standard: OperationCatalogue {
     var catalogue = OperationCatalogue()
     catalogue.add(ImportOperation.kind, ImportOperation.self)
@@ -142,6 +142,7 @@ extension OperationCatalogue {
     add(PruneOperation.kind, PruneOperation.self)
     add(UpdateOperation.kind, UpdateOperation.self)
     add(UndoOperation.kind, UndoOperation.self)
+    add(EditOperation.kind, EditOperation.self)
   }
 }
 

@@ -165,6 +165,18 @@ struct ObjectColumns: Sendable {
     return try shown + counts.filter { !names.contains($0) }.map(count)
   }
 
+  /// What objects are counted by: an attribute or a to-one relationship.
+  /// - Throws: ``ControlError/invalid(field:reason:hint:)``.
+  static func groupPath(_ name: String, of entity: EntityDescription) throws -> Path {
+    let path = try path(name, of: entity, field: "by")
+    guard !path.isNumber, !isCount(path), !path.properties.isEmpty else {
+      throw ControlError.invalid(
+        field: "by", reason: "\(name) is a number of its own for each object",
+        hint: "Name an attribute or a to-one relationship.")
+    }
+    return path
+  }
+
   private static func isCount(_ path: Path) -> Bool {
     (path.properties.last as? RelationshipDescription)?.isToMany ?? false
   }

@@ -54,6 +54,15 @@ extension DaemonBackend {
     }
   }
 
+  func rejectFile(_ id: Int64, from place: Int64) async throws -> RejectFilePart {
+    let job = try await translating { try await queue.job(id) }
+    guard let records = try records(of: job), let file = rejectFile(of: job), job.progress.rejected > 0 else {
+      throw ControlError.conflict(reason: "Job \(id) has rejected nothing.")
+    }
+    let download = RejectDownload(job: id, file: file, isFeed: job.entity == ImportRequest.feed)
+    return try await Self.rejectQueue.result { try Self.refusing { try download.part(from: place, records) } }
+  }
+
   func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage {
     let job = try await translating { try await queue.job(id) }
     guard let records = try records(of: job) else { return RejectPage(rejects: []) }

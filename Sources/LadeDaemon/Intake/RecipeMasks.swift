@@ -94,6 +94,19 @@ struct RecipeMasks {
     }
   }
 
+  /// The names of the attributes of an entity that any recipe masks.
+  func names(of entity: EntityDescription) -> Set<String> {
+    Set(
+      recipes.flatMap { recipe in
+        let mapping = recipe.options.mapping
+        let rules =
+          recipe.entity == ImportRequest.feed
+          ? mapping.narrowed(to: entity).properties
+          : entity.isKind(ofEntityNamed: recipe.entity) ? mapping.properties : [:]
+        return rules.filter { $0.value.mask != nil }.keys
+      })
+  }
+
   private func masks(of entity: EntityDescription) throws -> [(String, ValueMask)] {
     var found: [String: (mask: ValueMask, recipe: String)] = [:]
     for recipe in recipes {

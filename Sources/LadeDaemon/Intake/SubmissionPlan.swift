@@ -385,6 +385,7 @@ extension SubmissionPlan {
         reason: reason.hasPrefix(JobOptionsError.opening)
           ? String(reason.dropFirst(JobOptionsError.opening.count)) : reason)
     }
+    try checkMasks(ofEdit: submission, in: store)
     return submission
   }
 }

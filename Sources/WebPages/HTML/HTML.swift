@@ -122,6 +122,11 @@ struct Attribute: Sendable {
   static func list(_ id: String) -> Attribute { .init("list", id) }
   /// The elements with these IDs name it, or say more about it.
   static func labelledBy(_ id: String) -> Attribute { .init("aria-labelledby", id) }
+  /// The field that a label is of.
+  static func field(_ id: String) -> Attribute { .init("for", id) }
+  /// The stream of events that the page follows instead of that of jobs.
+  static func stream(_ link: PageLink) -> Attribute { .init("data-stream", link.text) }
+  /// The element that says more about this one.
   static func describedBy(_ id: String) -> Attribute { .init("aria-describedby", id) }
   /// Any other attribute, whose value isn't anybody's input.
   static func other(_ name: StaticString, _ value: StaticString) -> Attribute { .init(name, "\(value)") }

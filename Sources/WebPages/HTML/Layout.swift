@@ -51,6 +51,8 @@ struct Page: Sendable {
   enum Events: Sendable, Hashable {
     case all
     case of(Int64)
+    /// Those of a stream of its own.
+    case stream(PageLink)
   }
 
   let title: String
@@ -92,7 +94,7 @@ struct Page: Sendable {
         HTML.element("body") {
           HTML.element("a", .style("skip"), .link(.content)) { "Skip to the content" }
           header(session, isReadOnly)
-          HTML.element("main", .id("content"), .other("tabindex", "-1"), worker, job) {
+          HTML.element("main", .id("content"), .other("tabindex", "-1"), worker, job, stream) {
             HTML.element("h1") { title }
             content
           }
@@ -113,8 +115,13 @@ struct Page: Sendable {
   private var job: Attribute? {
     switch events {
     case .of(let id)?: .job(id)
-    case .all?, nil: nil
+    case .all?, .stream?, nil: nil
     }
+  }
+
+  private var stream: Attribute? {
+    guard case .stream(let link) = events else { return nil }
+    return .stream(link)
   }
 
   @HTMLBuilder

@@ -26,6 +26,9 @@ struct PageLink: Sendable, Hashable {
     return PageLink("/jobs/\(job)/rejects", query)
   }
 
+  /// All rejects of a job as one file.
+  static func rejectFile(_ job: Int64) -> PageLink { PageLink("/jobs/\(job)/rejects/file") }
+
   /// The page that asks before it is done, and where its form leads.
   static func action(_ action: JobChange.Action, _ job: Int64) -> PageLink {
     PageLink("/jobs/\(job)/\(action.rawValue)")
@@ -58,6 +61,26 @@ struct PageLink: Sendable, Hashable {
   /// One object, by its number in the store.
   static func object(_ store: String, _ entity: String, _ number: Int64) -> PageLink {
     PageLink("/data/\(QueryString.percentEncoded(store))/\(QueryString.percentEncoded(entity))/\(number)")
+  }
+
+  /// What happens to the objects of a table, as events.
+  static func tableEvents(_ store: String, _ entity: String, _ query: QueryString) -> PageLink {
+    PageLink(objects(store, entity).text + "/events", query)
+  }
+  /// A table as a file.
+  static func export(_ store: String, _ entity: String, _ query: QueryString, _ format: DataExport.Format) -> PageLink {
+    PageLink(objects(store, entity).text + "/\(format.rawValue)", query)
+  }
+
+  /// The forms by which an object is made, changed and deleted, and where they lead.
+  static func newObject(_ store: String, _ entity: String) -> PageLink {
+    PageLink("/data/\(QueryString.percentEncoded(store))/\(QueryString.percentEncoded(entity))/new")
+  }
+  static func editObject(_ store: String, _ entity: String, _ number: Int64) -> PageLink {
+    PageLink(object(store, entity, number).text + "/edit")
+  }
+  static func deleteObject(_ store: String, _ entity: String, _ number: Int64) -> PageLink {
+    PageLink(object(store, entity, number).text + "/delete")
   }
 
   /// The model of a store.

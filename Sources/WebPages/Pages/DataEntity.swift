@@ -106,6 +106,11 @@ enum DataPredicate {
     "TERNARY", "FUNCTION",
   ]
 
+  /// A text as a predicate has it.
+  static func literal(_ text: String) -> String {
+    "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
+  }
+
   /// A key path as a predicate has it.
   static func keyPath(_ path: String) -> String {
     path.split(separator: ".").map { keywords.contains($0.uppercased()) ? "#\($0)" : String($0) }

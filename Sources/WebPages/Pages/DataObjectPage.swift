@@ -44,6 +44,10 @@ struct DataObjectPage {
         ", "
         HTML.element("a", .link(.objects(store, entity.name))) { HTML.name(entity.name) }
       }
+      HTML.element("div", .style("buttons")) {
+        HTML.button("Edit", .editObject(store, entity.name, number))
+        HTML.button("Delete", .deleteObject(store, entity.name, number))
+      }
       HTML.element("section", .label("Attributes")) { attributes }
       HTML.element("section", .label("Relationships")) { relationships }
       HTML.element("section", .label("Origin")) { origin }

@@ -14,7 +14,8 @@ extension PageRoutes {
     page(router, "/data/{store}/{entity}/{number}") { try await object($0) }
   }
 
-  private func dataEntity(_ visit: Visit) async throws -> DataEntity {
+  /// The entity that the path says.
+  func dataEntity(_ visit: Visit) async throws -> DataEntity {
     let store = try await backend.store(visit.name("store"), StoreCountQuery(counts: false))
     let name = try visit.name("entity")
     guard let entity = DataEntity(name, in: store) else {
@@ -34,6 +35,10 @@ extension PageRoutes {
     do {
       shown.objects = DataRows(try await backend.objects(shown.query, by: visit.peer))
       if view.isCounted { shown.matching = try await backend.count(shown.query, by: visit.peer) }
+      // They aren't fetched again with every change.
+      if !RequestCheck.isOfScript(visit.request) {
+        shown.facets = try await facets(of: entity, view, by: visit.peer)
+      }
     } catch let error as ControlError {
       shown.mistake = try Self.mistake(error)
     }

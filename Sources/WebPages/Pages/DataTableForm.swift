@@ -13,17 +13,21 @@ struct DataTableForm {
       HTML.void(
         "input", .id("where"), .name("where"), .other("type", "search"), .value(view.predicate),
         .other("autocomplete", "off"), .other("autocapitalize", "none"), .other("spellcheck", "false"),
-        .other("aria-describedby", "where-help"))
+        .other("aria-describedby", "where-help"), .other("list", "where-words"))
+      DataWords(entity: entity).list
+      if !view.facets.isEmpty {
+        HTML.void("input", .other("type", "hidden"), .name("facet"), .value(view.facets.joined(separator: ",")))
+      }
       view.sortText.map { HTML.void("input", .other("type", "hidden"), .name("sort"), .value($0)) }
       HTML.element("button", .other("type", "submit")) { "Show" }
       HTML.element("p", .id("where-help"), .style("note")) {
         "A predicate, such as "
-        HTML.command(example)
+        HTML.command(DataWords(entity: entity).example)
         ". Without one, all objects are shown."
       }
       HTML.element("details") {
         HTML.element("summary") { "Properties of \(entity.name)" }
-        HTML.element("ul") { properties }
+        DataWords(entity: entity).properties
       }
       HTML.element("details") {
         HTML.element("summary") { "Columns" }
@@ -33,33 +37,6 @@ struct DataTableForm {
         }
         HTML.element("button", .other("type", "submit")) { "Show these columns" }
       }
-    }
-  }
-
-  /// A predicate with properties that the entity has.
-  private var example: String {
-    let attributes = entity.entity.attributes
-    let text = attributes.first { $0.type == "String" }.map { "\(DataPredicate.keyPath($0.name)) BEGINSWITH[c] 'a'" }
-    let number = attributes.first { $0.isNumber }.map { "\(DataPredicate.keyPath($0.name)) > 30" }
-    let parts = [text, number].compactMap { $0 }
-    return parts.isEmpty ? "\(entity.numberName) > 30" : parts.joined(separator: " AND ")
-  }
-
-  /// The names that a predicate may have, with what they are.
-  @HTMLBuilder
-  private var properties: HTML {
-    for attribute in entity.entity.attributes { property(attribute.name, attribute.type) }
-    for relationship in entity.entity.relationships {
-      property(relationship.name, "\(relationship.isToMany ? "to many" : "to one") \(relationship.entity)")
-    }
-    property(entity.numberName, "the object's number")
-  }
-
-  private func property(_ name: String, _ what: String) -> HTML {
-    HTML.element("li") {
-      HTML.command(name == entity.numberName ? name : DataPredicate.keyPath(name))
-      " "
-      HTML.element("span", .style("note")) { HTML.name(what) }
     }
   }
 

@@ -38,6 +38,7 @@ struct DataTablePage {
   /// How many objects match, where they were counted.
   var matching: Int?
   var mistake: Problem?
+  var facets: [DataFacet] = []
 
   init(entity: DataEntity, view: DataTableView) {
     self.entity = entity
@@ -58,10 +59,25 @@ struct DataTablePage {
       sort: view.sort, limit: DataTableView.pageSize + 1, offset: view.offset, columns: asked)
   }
 
+  /// A standing query of what the page shows; nil where it can't be one, and the page is fetched again now and then.
+  var watchQuery: WatchQuery? {
+    let last = view.offset + DataTableView.pageSize + 1
+    let followed = columns.filter { entity.end(of: $0) != .count }
+    guard last <= WatchQuery.maximumLimit, !followed.isEmpty else { return nil }
+    return WatchQuery(
+      entity: entity.name, store: entity.store.name, predicate: view.predicate.isEmpty ? nil : view.predicate,
+      sort: view.sort, limit: last, columns: followed)
+  }
+
+  private var events: Page.Events? {
+    guard objects != nil, watchQuery != nil else { return nil }
+    return .stream(.tableEvents(entity.store.name, entity.name, view.query))
+  }
+
   private func link(_ view: DataTableView) -> PageLink { .objects(entity.store.name, entity.name, view.query) }
 
   var page: Page {
-    Page(entity.name, .data) {
+    Page(entity.name, .data, events: events) {
       HTML.element("p") {
         HTML.element("a", .link(.data)) { "Data" }
         ", store "
@@ -75,34 +91,30 @@ struct DataTablePage {
         }
       }
       if let objects {
-        facets
-        summary(objects)
-        if !objects.isEmpty { table(objects) }
-        HTML.element("nav", .label("Pages of the table"), .style("paging")) { paging(objects) }
+        DataFacets(entity: entity, view: view, facets: facets).content
+        HTML.element("div", .id("objects"), .live) {
+          summary(objects)
+          if !objects.isEmpty { table(objects) }
+          HTML.element("nav", .label("Pages of the table"), .style("paging")) { paging(objects) }
+        }
+        files
       }
     }
   }
 
-  /// Links that narrow the table by the Boolean attributes that there are.
-  @HTMLBuilder
-  private var facets: HTML {
-    let booleans = entity.entity.attributes.filter { $0.type == "Boolean" }
-    if !booleans.isEmpty {
-      HTML.element("nav", .label("Narrow the table"), .style("facets")) {
-        for attribute in booleans {
-          HTML.element("span") {
-            HTML.name(attribute.name)
-            ": "
-            for (title, value) in [("true", "TRUE"), ("false", "FALSE"), ("none", "NIL")] {
-              let further = "\(DataPredicate.keyPath(attribute.name)) == \(value)"
-              HTML.element(
-                "a", .link(link(view.narrowed(by: further))), .label("\(attribute.name): \(title)"),
-                .current(view.predicate == further)
-              ) { title }
-              " "
-            }
-          }
+  /// The table as a file, and a new object.
+  private var files: HTML {
+    HTML.element("p") {
+      "All of them as "
+      for (place, format) in DataExport.Format.allCases.enumerated() {
+        if place > 0 { " or " }
+        HTML.element("a", .link(.export(entity.store.name, entity.name, view.with { _ in }.query, format))) {
+          format.title
         }
+      }
+      if !entity.entity.isAbstract {
+        " "
+        HTML.button("New \(entity.name)", .newObject(entity.store.name, entity.name))
       }
     }
   }
@@ -153,7 +165,7 @@ struct DataTablePage {
   }
 
   private func row(_ row: Int, _ columns: [Column], of objects: DataRows) -> HTML {
-    HTML.element("tr") {
+    HTML.element("tr", objects.number(entity.numberName, ofRow: row).map { .id("object-\($0)") }) {
       HTML.element("th", .other("scope", "row"), .style("number")) {
         if let number = objects.number(entity.numberName, ofRow: row) {
           HTML.element("a", .link(.object(entity.store.name, entity.name, number))) { "\(number)" }

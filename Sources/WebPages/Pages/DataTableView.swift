@@ -12,6 +12,8 @@ struct DataTableView: Sendable, Hashable {
   var sort: [SortKey] = []
   /// The key paths that were chosen; empty for the usual ones.
   var columns: [String] = []
+  /// The properties by which objects are counted beside the usual ones.
+  var facets: [String] = []
   /// How many objects come before the page.
   var offset = 0
   /// Whether those that match are counted, which may take long.
@@ -21,7 +23,7 @@ struct DataTableView: Sendable, Hashable {
 
   init() {}
 
-  /// Reads `where`, `sort`, `columns`, `offset` and `count`, and `column` for each box of the form that is checked.
+  /// Reads `where`, `sort`, `columns`, `offset`, `count` and `facet`, and `column` for each box of the form that is checked.
   /// - Throws: ``QueryError``.
   init(parsing text: String) throws {
     var query = QueryString()
@@ -38,11 +40,12 @@ struct DataTableView: Sendable, Hashable {
         }
       }
     }
-    try query.refuseNames(otherThan: ["where", "sort", "columns", "offset", "count"])
+    try query.refuseNames(otherThan: ["where", "sort", "columns", "offset", "count", "facet"])
     predicate = Self.trimmed(query["where"] ?? "")
     sort = try query.list("sort").map(SortKey.init)
     isOfForm = !chosen.isEmpty
     for column in isOfForm ? chosen : query.list("columns") where !columns.contains(column) { columns.append(column) }
+    for facet in query.list("facet") where !facets.contains(facet) { facets.append(facet) }
     offset = Int(try query.integer("offset", in: 0...Self.furthest) ?? 0)
     isCounted = try query.flag("count") ?? false
   }
@@ -59,6 +62,7 @@ struct DataTableView: Sendable, Hashable {
     query["sort"] = sortText
     query["columns"] = columns.isEmpty ? nil : columns.joined(separator: ",")
     query["offset"] = offset == 0 ? nil : String(offset)
+    query["facet"] = facets.isEmpty ? nil : facets.joined(separator: ",")
     query["count"] = isCounted ? "true" : nil
     return query
   }

@@ -6,6 +6,11 @@ extension PageRoutes {
   /// What a job has rejected, and importing it again, corrected or as it is.
   func addRejectPages(to router: Router<ControlContext>) {
     page(router, "/jobs/{id}/rejects") { try await rejects($0) }
+    router.get("/jobs/{id}/rejects/file") { request, context in
+      let visit = try visit(request, context)
+      try visit.query().refuseNames(otherThan: [])
+      return try await backend.rejectFileAnswer(visit.job())
+    }
     page(router, "/jobs/{id}/rejects/retry") { visit in
       try visit.query().refuseNames(otherThan: [])
       return .page(try await retryPage(visit).page)

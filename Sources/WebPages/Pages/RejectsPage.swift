@@ -68,6 +68,14 @@ struct RejectsPage {
   private var records: HTML {
     HTML.element("h2") { "Open records" }
     if let open {
+      HTML.element("p") {
+        HTML.element("a", .link(.rejectFile(job.id))) { "Download all rejected records" }
+        HTML.element("span", .style("note")) {
+          report.isFolder
+            ? " of all files as JSON Lines, with their reasons"
+            : " in the format of their source, with their reasons, as a file that can be corrected and imported"
+        }
+      }
       if open.rejects.isEmpty { HTML.element("p") { after > 0 ? "There are no more." : "None." } }
       HTML.element("ol", .style("rejects")) {
         for reject in open.rejects { HTML.element("li", .id("reject-\(reject.number)")) { record(reject) } }

@@ -1,17 +1,18 @@
-// One event stream for all open pages of a browser: a browser has six connections to a server, over all tabs. Runs as a
-// SharedWorker. A page that can be seen says which job it shows, or null for all; one that can't says "gone".
+// One event stream for all open pages of a browser, and one for each table that is seen: a browser has six connections to a
+// server, over all tabs. Runs as a SharedWorker. A page that can be seen says which job it shows, or null for all, and the
+// address of its stream; one that can't says "gone".
 
 const pages = new Map();
+const streams = new Map();
 // Milliseconds until it is tried again after an answer that was an error.
 const retryInterval = 30000;
-let stream = null;
 
 self.addEventListener("connect", ({ ports: [port] }) => {
   port.addEventListener("message", ({ data }) => {
     if (data === "gone") {
       pages.delete(port);
     } else {
-      pages.set(port, data.job);
+      pages.set(port, data);
     }
     update();
   });
@@ -19,34 +20,38 @@ self.addEventListener("connect", ({ ports: [port] }) => {
 });
 
 function update() {
-  if (pages.size === 0) {
-    stream?.close();
-    stream = null;
-  } else if (!stream) {
-    open();
+  const wanted = new Set([...pages.values()].map(({ stream }) => stream));
+  for (const [address, stream] of streams) {
+    if (wanted.has(address)) continue;
+    stream.close();
+    streams.delete(address);
+  }
+  for (const address of wanted) {
+    if (!streams.has(address)) open(address);
   }
 }
 
-function open() {
-  stream = new EventSource("/events");
-  stream.addEventListener("open", () => tell("open"));
+function open(address) {
+  const stream = new EventSource(address);
+  streams.set(address, stream);
+  stream.addEventListener("open", () => tell(address, "open"));
   stream.addEventListener("changed", ({ data }) => {
     // Numbers are texts, for they have 64 bits. There are none where too many have changed to name them.
     const { jobs } = JSON.parse(data);
-    tell("changed", (job) => job === null || !jobs || jobs.includes(job));
+    tell(address, "changed", (job) => job === null || !jobs || jobs.includes(job));
   });
   stream.addEventListener("error", () => {
     // It connects again by itself, unless the answer was an error.
-    if (stream?.readyState === EventSource.CLOSED) {
-      stream = null;
+    if (stream.readyState === EventSource.CLOSED && streams.get(address) === stream) {
+      streams.delete(address);
       setTimeout(update, retryInterval);
     }
-    tell("error");
+    tell(address, "error");
   });
 }
 
-function tell(what, concerns = () => true) {
-  for (const [port, job] of pages) {
-    if (concerns(job)) port.postMessage(what);
+function tell(address, what, concerns = () => true) {
+  for (const [port, { job, stream }] of pages) {
+    if (stream === address && concerns(job)) port.postMessage(what);
   }
 }

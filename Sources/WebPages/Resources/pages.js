@@ -42,7 +42,11 @@ function take(fresh) {
     if (!changed || changed.innerHTML === old.innerHTML) continue;
     // Whoever is about to press something in it keeps it until the next time.
     if (old.contains(document.activeElement)) continue;
+    const rows = new Map([...old.querySelectorAll("tr[id]")].map((row) => [row.id, row.innerHTML]));
     old.replaceChildren(...changed.childNodes);
+    for (const row of old.querySelectorAll("tr[id]")) {
+      if (rows.get(row.id) !== row.innerHTML) row.classList.add("changed");
+    }
   }
 }
 
@@ -51,7 +55,8 @@ function heard(what) {
   if (what === "changed" || (what === "open" && isBroken)) refresh();
   if (what === "changed") return;
   isBroken = what === "error";
-  poll(isBroken ? pollingInterval : slowInterval);
+  // A query is more work than a list of jobs.
+  poll(isBroken && !main.dataset.stream ? pollingInterval : slowInterval);
 }
 
 function start() {
@@ -79,14 +84,14 @@ function sharedWorker() {
 // All open pages share one stream.
 function viaWorker() {
   worker.port.onmessage = ({ data }) => heard(data);
-  worker.port.postMessage({ job: main.dataset.job ?? null });
+  worker.port.postMessage({ job: main.dataset.job ?? null, stream: main.dataset.stream ?? "/events" });
   return { close: () => worker.port.postMessage("gone") };
 }
 
 // Browsers without shared workers have a stream for each page.
 function directly() {
   const job = main.dataset.job;
-  const stream = new EventSource(job ? `/events?job=${job}` : "/events");
+  const stream = new EventSource(main.dataset.stream ?? (job ? `/events?job=${job}` : "/events"));
   // The browser connects again by itself, unless the answer was an error.
   for (const what of ["open", "changed", "error"]) stream.addEventListener(what, () => heard(what));
   return stream;

@@ -100,6 +100,8 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     addChangePages(to: router)
     addRejectPages(to: router)
     addDataPages(to: router)
+    addDataEditPages(to: router)
+    addDataStreams(to: router)
     addModelPages(to: router)
     addUploadPages(to: router)
     addSchedulePages(to: router)
@@ -165,7 +167,7 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     }
   }
 
-  private func visit(_ request: Request, _ context: ControlContext) throws -> Visit {
+  func visit(_ request: Request, _ context: ControlContext) throws -> Visit {
     guard let (secret, session) = session(of: request, context) else { throw Problem.signedOut }
     return Visit(request: request, context: context, secret: secret, session: session)
   }

@@ -140,6 +140,21 @@ extension ControlClient {
     try await send(.GET, .count(entity: query.entity), query.queryString)
   }
 
+  func groups(_ query: GroupQuery) async throws -> ObjectGroups {
+    try await send(.GET, .groups(entity: query.entity), query.queryString)
+  }
+
+  /// - Parameter number: nil for the defaults of a new object.
+  func editable(_ number: Int64?, of entity: String, in store: String?) async throws -> EditableObject {
+    var query = QueryString()
+    query["store"] = store
+    return try await send(.GET, .object(entity: entity, number: number.map(String.init) ?? "new"), query)
+  }
+
+  func check(_ edit: ObjectEdit, of entity: String) async throws -> EditCheck {
+    try await send(.POST, .checkEdit(entity: entity), body: try WireFormat.encode(edit))
+  }
+
   func origins(_ query: OriginQuery) async throws -> RowOrigins {
     try await send(.GET, .origin(entity: query.entity), query.queryString)
   }

@@ -41,6 +41,14 @@ struct ControlClient: Sendable {
     }
   }
 
+  /// Receives all rejects of a job as one file, in parts.
+  func rejectFile(_ job: Int64, _ part: @Sendable ([UInt8]) throws -> Void) async throws {
+    try await HTTPExchange(socketPath: socketPath).perform(HTTPExchange.Request(.GET, .rejectFile(job))) { head, body in
+      guard head.status == .ok else { throw Self.failure(head, try await body.collect()) }
+      while let bytes = try await body.next() { try part(Array(bytes.readableBytesView)) }
+    }
+  }
+
   /// An unexpected answer comes from another version.
   private static func understand<Value>(_ head: HTTPResponseHead, _ read: () throws -> Value) throws -> Value {
     do {

@@ -35,9 +35,16 @@ struct Terminal: Sendable {
   /// Writes what a store holds: for a program as it is, for a terminal without characters that would control it.
   func writeData(_ text: String) { write(isatty(STDOUT_FILENO) == 1 ? text.printableLines : text) }
 
-  /// Writes all of a text. If the reader has gone, as after `| head`, SIGPIPE ends the program as usual.
-  func write(_ text: String) {
-    var bytes = Array(text.utf8)[...]
+  /// Writes a part of a file likewise.
+  func writeData(_ bytes: [UInt8]) {
+    if isatty(STDOUT_FILENO) == 1 { writeData(String(decoding: bytes, as: UTF8.self)) } else { write(bytes) }
+  }
+
+  func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Writes all of it. If the reader has gone, as after `| head`, SIGPIPE ends the program as usual.
+  private func write(_ bytes: [UInt8]) {
+    var bytes = bytes[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
       if count >= 0 {

@@ -178,6 +178,11 @@ struct OpenAPITests {
       "StoreList": names(StoreList.CodingKeys.self), "Store": names(Store.CodingKeys.self),
       "StoreEntity": names(Store.Entity.CodingKeys.self), "StoreAttribute": names(Store.Attribute.CodingKeys.self),
       "StoreRelationship": names(Store.Relationship.CodingKeys.self), "ObjectPage": names(ObjectPage.CodingKeys.self),
+      "ObjectGroups": names(ObjectGroups.CodingKeys.self), "ObjectGroup": names(ObjectGroups.Group.CodingKeys.self),
+      "EditableObject": names(EditableObject.CodingKeys.self),
+      "EditableProperty": names(EditableObject.Property.CodingKeys.self),
+      "ObjectEdit": names(ObjectEdit.CodingKeys.self), "EditCheck": names(EditCheck.CodingKeys.self),
+      "EditFault": names(EditCheck.Fault.CodingKeys.self), "EditExtent": names(EditCheck.Extent.CodingKeys.self),
       "ObjectCount": names(ObjectCount.CodingKeys.self), "RowOrigins": names(RowOrigins.CodingKeys.self),
       "RowOrigin": names(RowOrigin.CodingKeys.self), "OriginStep": names(OriginStep.CodingKeys.self),
       "WatchResult": names(WatchResult.CodingKeys.self),
@@ -308,6 +313,12 @@ struct OpenAPITests {
         ),
         ("get", "/v1/stores", "/v1/stores", nil), ("get", "/v1/stores/{store}", "/v1/stores/main", nil),
         ("get", "/v1/objects/{entity}", "/v1/objects/Stop", nil), ("get", "/v1/count/{entity}", "/v1/count/Stop", nil),
+        ("get", "/v1/groups/{entity}", "/v1/groups/Stop?by=home", nil),
+        ("get", "/v1/objects/{entity}/{number}", "/v1/objects/Route/1", nil),
+        (
+          "post", "/v1/objects/{entity}/check", "/v1/objects/Route/check",
+          Data(#"{"object": 1, "set": {"title": "refused"}, "clear": ["night"]}"#.utf8)
+        ),
         ("get", "/v1/origin/{entity}", "/v1/origin/Stop?key=7", nil),
       ]
       for (method, path, uri, body) in requests {

@@ -63,6 +63,7 @@ package enum JobCheckpoint {
   /// The kinds of jobs that leave such a note.
   package static let kinds: Set<String> = [
     ImportOperation.kind, PruneOperation.kind, UpdateOperation.kind, UndoOperation.kind,
+    EditOperation.kind,
   ]
 
   /// Removes what a job keeps in its data store to go on by, once its end is in the queue.

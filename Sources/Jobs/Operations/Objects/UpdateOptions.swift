@@ -130,7 +130,9 @@ struct AssignedValues {
     return attribute
   }
 
-  private static func value(_ given: UpdateOptions.Given, of attribute: AttributeDescription) throws -> Value {
+  /// The value that an attribute takes for what was given.
+  /// - Throws: ``JobFailure`` of the code `bad_options`.
+  static func value(_ given: UpdateOptions.Given, of attribute: AttributeDescription) throws -> Value {
     let converter = try ValueConverter(attribute: attribute, dateFormat: nil, emptyStringIsNull: false)
     var text = ""
     do throws(ConversionCode) {

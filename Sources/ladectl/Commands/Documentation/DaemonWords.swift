@@ -124,7 +124,7 @@ extension CompletionKind {
   static var jobKinds: CompletionKind {
     .list(
       [
-        "import", "export", "update", "prune", "undo", "restore", Ladectl.StoreCommand.Backup.kind,
+        "import", "export", "edit", "update", "prune", "undo", "restore", Ladectl.StoreCommand.Backup.kind,
         Ladectl.StoreCommand.Check.kind, Ladectl.StoreCommand.Checkpoint.kind, Ladectl.StoreCommand.Migrate.kind,
         Ladectl.StoreCommand.Optimise.kind, Ladectl.StoreCommand.Reindex.kind, Ladectl.StoreCommand.Revert.kind,
         Ladectl.StoreCommand.Vacuum.kind,

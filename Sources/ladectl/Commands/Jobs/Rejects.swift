@@ -15,7 +15,10 @@ extension Ladectl {
         "show", "Show why a job rejected records, grouped by reason with the first examples.",
         """
         Each record has a number, and those that a retry has resolved name its job. With a number, the record is shown as a \
-        whole. The job's reject file holds the records in their source's format, with the reasons added.
+        whole. The job's reject file holds the records in their source's format, with the reasons added; --file writes it to \
+        standard output once the job has ended, of a feed as JSON Lines.
+
+          ladectl rejects 12 --file > corrected.csv
         """, json: .either("a RejectReport", "a Reject", when: "with a number"))
 
       @Argument(help: "The job's number.", completion: .jobs)
@@ -24,10 +27,20 @@ extension Ladectl {
       @Argument(help: "The number of one reject.")
       var number: Int64?
 
+      @Flag(help: "Write all of them to standard output, as a file that can be corrected and imported.")
+      var file = false
+
       @OptionGroup var output: OutputOptions
       @OptionGroup var connection: ConnectionOptions
 
+      func validate() throws {
+        if file, number != nil { throw ValidationError("--file writes all rejects: leave the number out.") }
+      }
+
       func run(_ session: Session) async throws {
+        if file {
+          return try await session.client.rejectFile(job) { session.terminal.writeData($0) }
+        }
         if let number {
           let reject = try await session.client.reject(number, of: job)
           return try session.report(reject) { reject.sheet(style: session.terminal.style) }

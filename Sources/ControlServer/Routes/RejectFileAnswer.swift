@@ -1,0 +1,28 @@
+package import Hummingbird
+import HTTPTypes
+import NIOCore
+
+extension ControlBackend {
+  /// All rejects of a job as one file, which is read while it is sent.
+  ///
+  /// What keeps it from being read is thrown before anything is sent. What does so later ends the answer without its last
+  /// chunk, which clients report.
+  package func rejectFileAnswer(_ id: Int64) async throws -> Response {
+    let first = try await rejectFile(id, from: 0)
+    let headers: HTTPFields = [
+      .contentType: "application/octet-stream", .contentDisposition: "attachment; filename=\"\(first.headerName)\"",
+    ]
+    return Response(
+      status: .ok, headers: headers,
+      body: ResponseBody { writer in
+        try await writer.write(ByteBuffer(bytes: first.bytes))
+        var next = first.next
+        while let place = next {
+          let part = try await rejectFile(id, from: place)
+          try await writer.write(ByteBuffer(bytes: part.bytes))
+          next = part.next
+        }
+        try await writer.finish(nil)
+      })
+  }
+}

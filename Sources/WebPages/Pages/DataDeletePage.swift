@@ -1,0 +1,71 @@
+import ControlAPI
+import LadeTypes
+
+/// The question before an object is deleted, with what goes along.
+struct DataDeletePage {
+  let object: EditableObject
+  let check: EditCheck
+  let isReadOnly: Bool
+  var mistake: Problem?
+
+  private var back: PageLink {
+    object.object.map { .object(object.store, object.entity, $0) } ?? .objects(object.store, object.entity)
+  }
+
+  var page: Page {
+    Page("Delete \(object.entity) \(object.object ?? 0)?", .data) {
+      mistake.map { HTML.mistake($0) }
+      if check.isStale {
+        HTML.element("p", .other("role", "alert"), .style("problem")) {
+          "It has changed since it was shown to you. Look at it before you delete it."
+        }
+      }
+      consequences
+      if isReadOnly {
+        HTML.element("p") { "The pages are read-only." }
+      } else if let refusal = object.refusal {
+        HTML.mistake(refusal)
+      } else if check.faults.isEmpty, let number = object.object {
+        HTML.element(
+          "form", .other("method", "post"), .action(.deleteObject(object.store, object.entity, number)),
+          .style("buttons")
+        ) {
+          object.version.map { HTML.void("input", .other("type", "hidden"), .name("version"), .value($0)) }
+          HTML.element("button", .other("type", "submit"), .style("main")) { "Delete it" }
+          HTML.button("Leave it", back)
+        }
+      }
+    }
+  }
+
+  @HTMLBuilder
+  private var consequences: HTML {
+    if check.faults.isEmpty {
+      HTML.element("p") { "By the model's delete rules, this becomes of objects:" }
+      HTML.element("ul") {
+        for extent in check.extent {
+          if extent.deleted > 0 {
+            HTML.element("li") {
+              "\(Quantity.count(extent.deleted)) deleted of "
+              HTML.name(extent.entity)
+            }
+          }
+          if extent.changed > 0 {
+            HTML.element("li") {
+              "\(Quantity.count(extent.changed)) changed of "
+              HTML.name(extent.entity)
+            }
+          }
+        }
+      }
+      HTML.element("p", .style("note")) { "What it does is recorded, and can be undone as a job." }
+    } else {
+      HTML.element("div", .other("role", "alert"), .style("problem")) {
+        HTML.element("p") { "It can't be deleted." }
+        HTML.element("ul") {
+          for fault in check.faults { HTML.element("li") { HTML.name(fault.reason) } }
+        }
+      }
+    }
+  }
+}
