@@ -192,7 +192,10 @@ extension MemoryBackend {
         job: 0, count: 1,
         groups: [
           .init(code: "bad", column: "a", count: 1, examples: [.init(line: 2, message: "it is bad", record: "x")])
-        ]))
+        ]),
+      sample: test.rows == nil
+        ? nil
+        : ObjectPage(entity: "Stop", columns: ["name", "height"], rows: [[.string("<i>Ada</i>"), .double(1.5)]]))
   }
 
   package func stores(_ query: StoreCountQuery) async throws -> [Store] { [try await store("main", query)] }

@@ -47,6 +47,7 @@ package final class MemoryBackend: ControlBackend {
   package let sessions: WebSessions
   package let uploads = MemoryUploads()
   package let rejected = MemoryRejects()
+  package let saved = MemoryRecipes()
 
   package init(jobs: [Job] = []) {
     // A busy machine may take a minute to open one.

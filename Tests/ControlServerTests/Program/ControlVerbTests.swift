@@ -213,6 +213,9 @@ struct ControlVerbTests {
       #expect(
         trial.output.contains("3 records, 2 inserted, 0 updated, 1 rejected") && trial.output.contains("it is bad"))
       #expect(backend.tests == [RecipeTest(source: "/people.csv", recipe: "people", records: 5)])
+      let shown = try await run("recipe", "test", "/people.csv", "--recipe", "people", "--rows", "1")
+      #expect(shown.output.contains("name") && shown.output.contains("<i>Ada</i>") && backend.tests.last?.rows == 1)
+      #expect(try await run("recipe", "test", "/a.csv", "--recipe", "people", "--rows", "51").status == 64)
       let nothing = try await run("recipe", "test", "/rejected.csv", "--recipe", "people")
       #expect(nothing.status == 1)
       #expect(nothing.output.hasSuffix("\nThe import would import nothing: every record is rejected.\n"))
