@@ -19,9 +19,10 @@ struct Asset: Sendable {
   static let script = Asset("pages.js", "text/javascript; charset=utf-8", PackageResources.pages_js)
   static let worker = Asset("events.js", "text/javascript; charset=utf-8", PackageResources.events_js)
   static let upload = Asset("upload.js", "text/javascript; charset=utf-8", PackageResources.upload_js)
+  static let mapping = Asset("mapping.js", "text/javascript; charset=utf-8", PackageResources.mapping_js)
   static let icon = Asset("icon.svg", "image/svg+xml", PackageResources.icon_svg)
 
-  static let all = [styles, script, worker, upload, icon]
+  static let all = [styles, script, worker, upload, mapping, icon]
 
   /// The entity tag (RFC 9110, 8.8.3).
   var tag: String { "\"\(version)\"" }
