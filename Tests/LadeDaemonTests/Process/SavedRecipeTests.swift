@@ -115,10 +115,11 @@ struct SavedRecipeTests {
     }
     #expect(
       try await refused(folder, RecipeDraft(store: "none", entity: "Member"), as: "mine", "invalid_request") != "")
-    // A recipe that is switched off is still one of the files'.
+    // One that the daemon doesn't know yet is the files', too.
     let text = try folder.text("lade.yaml")
-    try folder.write(text.replacing("recipes:\n", with: "recipes:\n  off: null\n"), to: "lade.yaml")
-    #expect(try await refused(folder, Self.draft, as: "off", "conflict").contains("off"))
+    try folder.write(
+      text.replacing("recipes:\n", with: "recipes:\n  next: { store: main, entity: Member }\n"), to: "lade.yaml")
+    #expect(try await refused(folder, Self.draft, as: "next", "conflict").contains("next"))
     try folder.write(text + "\nlgo_level: debug\n", to: "lade.yaml")
     #expect(try await refused(folder, Self.draft, as: "mine", "bad_configuration").contains("lgo_level"))
     try folder.write(text, to: "lade.yaml")

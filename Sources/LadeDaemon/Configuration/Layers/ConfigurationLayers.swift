@@ -74,7 +74,9 @@ struct ConfigurationLayers {
   private mutating func addSavedRecipes(with change: SavedRecipes.Change?) {
     let said = layers.flatMap { layer in layer.node.pairs.map { (key: $0.key.string, value: $0.value, layer.reader) } }
     // What is wrong with these values is reported when they are read for good.
-    guard said.last(where: { $0.key == DaemonConfiguration.Key.saveRecipes.rawValue })?.value.string == "true" else {
+    guard
+      said.last(where: { $0.key == DaemonConfiguration.Key.saveRecipes.rawValue })?.value.string?.lowercased() == "true"
+    else {
       return
     }
     let state = said.last { $0.key == DaemonConfiguration.Key.state.rawValue }.flatMap { said in
