@@ -110,9 +110,8 @@ let package = Package(
     layer(
       "ControlServer",
       [
-        "CLinux", "ControlAPI", "LadeTypes", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioHTTPTypes,
-        nioPosix,
-        lifecycle, logging,
+        "CLinux", "ControlAPI", "LadeTypes", "StrictYAML", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP,
+        nioHTTPTypes, nioPosix, lifecycle, logging,
       ],
       resources: [.embedInCode("OpenAPI/openapi.yaml")]),
     layer(
@@ -121,7 +120,8 @@ let package = Package(
       resources: [
         .embedInCode("Resources/pages.css"), .embedInCode("Resources/pages.js"), .embedInCode("Resources/events.js"),
         .embedInCode("Resources/upload.js"), .embedInCode("Resources/keys.js"),
-        .embedInCode("Resources/completion.js"), .embedInCode("Resources/icon.svg"),
+        .embedInCode("Resources/completion.js"), .embedInCode("Resources/mapping.js"),
+        .embedInCode("Resources/icon.svg"),
       ]),
     layer(
       "LadeDaemon",

@@ -202,7 +202,10 @@ extension MemoryBackend {
       examples: [
         .init(change: .inserted, entity: "Stop", key: "7", values: [.init(property: "name", new: "<i>Quai</i>")]),
         .init(change: .updated, entity: "Stop", key: "8", values: [.init(property: "name", old: "Gare", new: nil)]),
-      ])
+      ],
+      sample: test.rows == nil
+        ? nil
+        : ObjectPage(entity: "Stop", columns: ["name", "height"], rows: [[.string("<i>Ada</i>"), .double(1.5)]]))
   }
 
   package func stores(_ query: StoreCountQuery) async throws -> [Store] { [try await store("main", query)] }

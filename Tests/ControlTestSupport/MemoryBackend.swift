@@ -48,6 +48,7 @@ package final class MemoryBackend: ControlBackend {
   package let uploads = MemoryUploads()
   package let edited = MemoryEdits()
   package let rejected = MemoryRejects()
+  package let saved = MemoryRecipes()
 
   package init(jobs: [Job] = []) {
     // A busy machine may take a minute to open one.

@@ -25,6 +25,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / ".build/debug"
 LADED = os.environ.get("LADED", str(BUILD / "laded"))
@@ -69,6 +71,7 @@ state: state
 socket: s
 allowed_folders: [files]
 web: { address: "127.0.0.1:0" }
+save_recipes: true
 stores: { main: { path: main.sqlite, model: People.xcdatamodel } }
 recipes: { people: { store: main, entity: Person, lineage: true } }
 schedules: { nightly: { calendar: "Mon..Fri 02:30", job: { kind: optimise, store: main } } }
@@ -167,6 +170,13 @@ class Pages(unittest.TestCase):
     def press(self, title, driver=None):
         """Presses the button with this title."""
         (driver or self.browser).find_element(By.XPATH, f"//main//button[normalize-space()='{title}']").click()
+
+    def violations(self):
+        """What axe-core finds on the page."""
+        self.browser.execute_script(AXE)
+        return self.browser.execute_async_script(
+            "const done = arguments[0]; axe.run().then(r => done(r.violations.map(v =>"
+            " v.id + ': ' + v.nodes.map(n => n.html).join(' | '))), e => done([String(e)]))")
 
     def pages(self):
         """Every kind of page, with something on it."""
@@ -406,6 +416,10 @@ class Pages(unittest.TestCase):
         self.daemon.ladectl("wait", str(job))
         path = self.daemon.folder / "after.csv"
         path.write_text("id,name\n811,Augusta\n812,Grace\n")
+
+    def test_foreign_columns_are_mapped_previewed_saved_and_imported(self):
+        path = self.daemon.folder / "foreign.csv"
+        path.write_text("Nr.;Voller Name;Geboren;Farbe\n70001;Zuse;22.06.1910;rot\n70002;k. A.;;blau\n")
         self.open("/upload")
         self.browser.find_element(By.ID, "files").send_keys(str(path))
         self.press("Send")
@@ -527,6 +541,41 @@ class Pages(unittest.TestCase):
         field.send_keys(Keys.ENTER)
         self.wait(lambda: "q=state" in self.browser.current_url)
 
+        self.browser.find_element(By.LINK_TEXT, "Map the columns").click()
+        self.press("Map the columns")
+        preview = lambda: self.browser.find_element(By.ID, "preview").text
+        self.wait(lambda: "Required, and without a column: id" in preview())
+        for name, value in [("id", "Nr."), ("name", "Voller Name"), ("born", "Geboren")]:
+            Select(self.browser.find_element(By.NAME, f"{name}:column")).select_by_visible_text(value)
+        self.wait(lambda: "Columns that nothing takes: Farbe" in preview())
+        self.assertIn("not_a_date", preview())
+        for name, text in [("born", "dd.MM.yyyy"), ("name", "k. A.")]:
+            row = self.browser.find_element(By.NAME, f"{name}:column").find_element(By.XPATH, "./ancestor::tr")
+            row.find_element(By.TAG_NAME, "summary").click()
+            row.find_element(By.NAME, f"{name}:{'date_format' if name == 'born' else 'nulls'}").send_keys(text)
+        self.wait(lambda: "1910-06-22" in preview() and "null" in preview())
+        self.assertNotIn("not_a_date", preview())
+        self.assertIn("column: Voller Name", preview().replace('"', ""))
+        self.assertIn("date_format", self.browser.current_url, "the address is the state")
+        if AXE:
+            self.assertEqual(self.violations(), [])
+        self.browser.refresh()
+        self.wait(lambda: "1910-06-22" in preview())
+        self.browser.find_element(By.ID, "name").send_keys("foreign")
+        self.press("Save it")
+        self.wait(lambda: "Import it by foreign" in self.text())
+        self.assertEqual(self.daemon.ladectl("count", "Person", "--where", "id > 70000").strip(), "0", "only tried")
+        self.press("Change its mapping")
+        self.wait(lambda: "1910-06-22" in preview())
+        self.assertEqual(self.browser.find_element(By.ID, "name").get_attribute("value"), "foreign")
+        self.browser.back()
+        self.wait(lambda: "Import it by foreign" in self.text())
+        self.press("Import it by foreign")
+        self.wait(lambda: "/jobs/" in self.browser.current_url)
+        self.wait(lambda: "completed" in self.browser.find_element(By.ID, "progress").text)
+        where = ["--where", "id == 70001 AND name == 'Zuse' OR id == 70002 AND name == nil"]
+        self.assertEqual(self.daemon.ladectl("count", "Person", *where).strip(), "2")
+
     def test_many_jobs_are_changed_at_once(self):
         for number in range(3):
             self.daemon.submit(f"many-{number}.csv", f"id,name\n{600 + number},Edith\n", "--hold", "--tag", "many")
@@ -577,11 +626,7 @@ class Pages(unittest.TestCase):
             for name, path in self.pages().items():
                 with self.subTest(page=name, scheme=scheme):
                     self.open(path)
-                    self.browser.execute_script(AXE)
-                    found = self.browser.execute_async_script(
-                        "const done = arguments[0]; axe.run().then(r => done(r.violations.map(v =>"
-                        " v.id + ': ' + v.nodes.map(n => n.html).join(' | '))), e => done([String(e)]))")
-                    self.assertEqual(found, [])
+                    self.assertEqual(self.violations(), [])
 
     def test_hostile_names_are_shown_and_never_run(self):
         name = HOSTILE.replace("/", "\u2044")

@@ -28,6 +28,8 @@ package struct RecipeList: Codable, Sendable, Hashable {
 package struct RecipeTest: Codable, Sendable, Hashable {
   /// The most records that are tried.
   package static let maximumRecords = 10_000
+  /// The most rows that are shown.
+  package static let maximumRows = 50
 
   /// The input's absolute path, as the daemon sees it; nil for what the recipe reads of a database.
   package var source: String?
@@ -38,11 +40,13 @@ package struct RecipeTest: Codable, Sendable, Hashable {
   package var options: [String: OptionValue]
   /// How many records at most, from 1 to ``maximumRecords``; 1000 if it isn't said.
   package var records: Int?
+  /// How many of the first records are shown as they would be stored, from 0 to ``maximumRows``; none if it isn't said.
+  package var rows: Int?
 
   /// A try of one file.
   package init(
     source: String? = nil, recipe: String? = nil, store: String? = nil, entity: String? = nil, mode: ImportMode? = nil,
-    options: [String: OptionValue] = [:], records: Int? = nil
+    options: [String: OptionValue] = [:], records: Int? = nil, rows: Int? = nil
   ) {
     self.source = source
     self.recipe = recipe
@@ -51,10 +55,11 @@ package struct RecipeTest: Codable, Sendable, Hashable {
     self.mode = mode
     self.options = options
     self.records = records
+    self.rows = rows
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case source, recipe, store, entity, mode, options, records
+    case source, recipe, store, entity, mode, options, records, rows
   }
 
   /// Reads one; every key may be left out.
@@ -68,7 +73,8 @@ package struct RecipeTest: Codable, Sendable, Hashable {
       entity: try body.decodeIfPresent(String.self, forKey: .entity),
       mode: try body.decodeIfPresent(ImportMode.self, forKey: .mode),
       options: try body.decodeIfPresent([String: OptionValue].self, forKey: .options) ?? [:],
-      records: try body.decodeIfPresent(Int.self, forKey: .records))
+      records: try body.decodeIfPresent(Int.self, forKey: .records),
+      rows: try body.decodeIfPresent(Int.self, forKey: .rows))
   }
 }
 
@@ -89,10 +95,13 @@ package struct RecipeTestResult: Codable, Sendable, Hashable {
   package var rejects: RejectReport
   /// Some of the objects that would be inserted, and after them some that would be changed.
   package var examples: [RecipeTestExample]
+  /// The first records as they would be stored, but for rejected ones, with the key in place of a related object; nil if the
+  /// test didn't ask for them.
+  package var sample: ObjectPage?
 
   package init(
     store: String, entity: String, mode: ImportMode?, progress: JobProgress, isWhole: Bool, notes: [String] = [],
-    failure: String? = nil, rejects: RejectReport, examples: [RecipeTestExample] = []
+    failure: String? = nil, rejects: RejectReport, examples: [RecipeTestExample] = [], sample: ObjectPage? = nil
   ) {
     self.store = store
     self.entity = entity
@@ -103,11 +112,12 @@ package struct RecipeTestResult: Codable, Sendable, Hashable {
     self.failure = failure
     self.rejects = rejects
     self.examples = examples
+    self.sample = sample
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case store, entity, mode, progress
     case isWhole = "whole"
-    case notes, failure, rejects, examples
+    case notes, failure, rejects, examples, sample
   }
 }

@@ -66,6 +66,10 @@ package enum Endpoint: Sendable, Hashable {
   case runSchedule(String)
 
   case recipes
+  /// What the configuration says of a recipe, and where a client saves one.
+  case recipe(String)
+  /// The columns of a file, and what they may become.
+  case fileColumns
   /// Tries a recipe on a file without making a job.
   case testRecipe
   /// Compares a file with its model.
@@ -145,6 +149,8 @@ package enum Endpoint: Sendable, Hashable {
     case .schedules: "/v1/schedules"
     case .runSchedule(let schedule): "/v1/schedules/\(name("schedule", schedule))/run"
     case .recipes: "/v1/recipes"
+    case .recipe(let recipe): "/v1/recipes/\(name("recipe", recipe))"
+    case .fileColumns: "/v1/recipes/columns"
     case .testRecipe: "/v1/recipes/test"
     case .diffModel: "/v1/recipes/diff"
     case .replay(let recipe): "/v1/recipes/\(name("recipe", recipe))/replay"

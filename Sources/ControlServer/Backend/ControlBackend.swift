@@ -130,6 +130,21 @@ package protocol ControlBackend: Sendable {
 
   /// The recipes of the configuration.
   func recipes() -> [Recipe]
+  /// What the configuration says of a recipe. Blocks no queue that work waits for.
+  /// - Throws: ``ControlError/noSuchRecipe(_:known:)``, ``ControlError/badConfiguration(_:)``.
+  func recipe(_ name: String) async throws -> RecipeDefinition
+  /// Whether the configuration lets recipes be saved.
+  var savesRecipes: Bool { get }
+  /// Saves a recipe, in place of one that was saved before under its name, and has the configuration read again with it: all
+  /// of it or nothing.
+  /// - Throws: ``ControlError/conflict(reason:hint:)`` where the name is another recipe's or recipes aren't saved;
+  ///   ``ControlError/badConfiguration(_:)``.
+  func save(_ draft: RecipeDraft, as name: String, by peer: Peer) async throws -> Reload
+  /// Removes a recipe that was saved.
+  /// - Throws: as ``save(_:as:by:)``; ``ControlError/noSuchRecipe(_:known:)``.
+  func removeRecipe(_ name: String, by peer: Peer) async throws -> Reload
+  /// The columns of a file, and what they may become.
+  func columns(_ request: ModelDiffRequest, by peer: Peer) async throws -> FileColumns
   /// Tries a file without making a job.
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult
   /// Compares a file with the model that it would be imported into.

@@ -14,6 +14,9 @@ extension ControlRoutes {
     if let records = test.records, !(1...RecipeTest.maximumRecords).contains(records) {
       throw ControlError.invalid(field: "records", reason: "it must be from 1 to \(RecipeTest.maximumRecords)")
     }
+    if let rows = test.rows, !(0...RecipeTest.maximumRows).contains(rows) {
+      throw ControlError.invalid(field: "rows", reason: "it must be from 0 to \(RecipeTest.maximumRows)")
+    }
     let peer = try await context.peer()
     return try .json(await context.untilGone { try await backend.test(test, by: peer) })
   }

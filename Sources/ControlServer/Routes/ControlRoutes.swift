@@ -106,6 +106,10 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
   private var storeRoutes: [ControlRoute] {
     [
       ControlRoute(.get, .recipes) { request, _ in try await recipes(request) },
+      ControlRoute(.get, .recipe("")) { request, context in try await recipe(request, context) },
+      ControlRoute(.put, .recipe("")) { request, context in try await saveRecipe(request, context) },
+      ControlRoute(.delete, .recipe("")) { request, context in try await removeRecipe(request, context) },
+      ControlRoute(.post, .fileColumns) { request, context in try await columns(request, context) },
       ControlRoute(.post, .testRecipe) { request, context in try await test(request, context) },
       ControlRoute(.post, .diffModel) { request, context in try await diff(request, context) },
       ControlRoute(.post, .replay(recipe: "")) { request, context in try await replay(request, context) },

@@ -48,6 +48,14 @@ extension YAMLValue {
 extension YAMLValue.Entry {
   /// Whether the name can be that of a folder and of an argument; reports a name that can't.
   var isNamedWell: Bool {
+    if Self.isName(name) { return true }
+    let problem = "a name has 1 to 64 letters, digits, `_` and `-`, and doesn't begin with `-`"
+    report(.wrongValue(key: value.key, value: String(name.prefix(80)), problem: problem))
+    return false
+  }
+
+  /// Whether a text can be the name of a folder and of an argument.
+  static func isName(_ name: String) -> Bool {
     let isName = name.utf8.allSatisfy { byte in
       switch UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 {
       case true: true
@@ -55,9 +63,6 @@ extension YAMLValue.Entry {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
       }
     }
-    if isName, (1...64).contains(name.utf8.count), !name.hasPrefix("-") { return true }
-    let problem = "a name has 1 to 64 letters, digits, `_` and `-`, and doesn't begin with `-`"
-    report(.wrongValue(key: value.key, value: String(name.prefix(80)), problem: problem))
-    return false
+    return isName && (1...64).contains(name.utf8.count) && !name.hasPrefix("-")
   }
 }

@@ -18,7 +18,7 @@ extension DaemonConfiguration {
       (.logLevel, logLevel == new.logLevel), (.drainTimeout, drainTimeout == new.drainTimeout),
       (.rescanInterval, rescanInterval == new.rescanInterval), (.intake, intake == new.intake),
       (.timeZone, timeZone == new.timeZone), (.retry, retry == new.retry), (.keep, keep == new.keep),
-      (.queries, queries == new.queries),
+      (.queries, queries == new.queries), (.saveRecipes, savesRecipes == new.savesRecipes),
     ])
     func add(_ kind: Key, _ names: (all: [String], gone: Set<String>)) {
       changes.now += names.all.filter { !names.gone.contains($0) }.map { "\(kind.rawValue).\($0)" }

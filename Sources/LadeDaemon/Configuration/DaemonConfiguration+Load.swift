@@ -7,6 +7,7 @@ extension DaemonConfiguration {
     case stores, lanes, recipes, keep, spool, state, socket, operators, exports
     case intake, schedules, retry, metrics, web, queries
     case allowedFolders = "allowed_folders"
+    case saveRecipes = "save_recipes"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
     case rescanInterval = "rescan_interval"
@@ -46,6 +47,7 @@ extension DaemonConfiguration {
     keep = section[.keep].flatMap(KeepConfiguration.init) ?? keep
     retry = section[.retry].flatMap(RetryConfiguration.init) ?? retry
     queries = section[.queries].flatMap(QueryConfiguration.init) ?? queries
+    savesRecipes = section[.saveRecipes]?.flag() ?? savesRecipes
     intake = section[.intake].flatMap(IntakeConfiguration.init) ?? intake
 
     var names = RecipeConfiguration.Names()

@@ -37,6 +37,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
     LaneConfiguration(), LaneConfiguration(name: LaneConfiguration.maintenanceName),
   ]
   package var recipes: [RecipeConfiguration] = []
+  /// Whether clients may save recipes, and those that they have saved are used.
+  package var savesRecipes = false
   /// How long a job that failed waits until it is tried again.
   package var retry = RetryConfiguration()
   /// How long jobs that have ended are kept.
@@ -58,6 +60,8 @@ extension DaemonConfiguration {
   package var queueStore: String { state + "/queue.sqlite" }
   /// The folder of the reject files.
   package var rejects: String { state + "/rejects" }
+  /// The recipes that clients have saved.
+  var savedRecipes: SavedRecipes { SavedRecipes(state: state) }
   /// The folder of files that were uploaded and not imported yet.
   package var uploads: String { state + "/uploads" }
 

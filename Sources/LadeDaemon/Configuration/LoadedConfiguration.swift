@@ -17,12 +17,18 @@ struct LoadedConfiguration: Sendable {
   let layers: [String]
   /// What they say together.
   let settings: [ConfigurationSettings.Setting]
+  /// What they say of each recipe, by its name.
+  let recipes: [String: [String: OptionValue]]
 
   /// See ``DaemonConfiguration/load(path:environment:)``.
-  /// - Parameter isOnlyChecked: whether nothing is to run by it: then secrets that are out of reach are left out.
-  init(path: String, environment: [String: String], isOnlyChecked: Bool = false) throws(ConfigurationProblems) {
+  /// - Parameters:
+  ///   - isOnlyChecked: whether nothing is to run by it: then secrets that are out of reach are left out.
+  ///   - change: what is to become of a saved recipe, as if it had been done.
+  init(
+    path: String, environment: [String: String], isOnlyChecked: Bool = false, with change: SavedRecipes.Change? = nil
+  ) throws(ConfigurationProblems) {
     let reading = ConfigurationReading(environment: environment, isOnlyChecked: isOnlyChecked)
-    let layers = ConfigurationLayers(path: path, reading)
+    let layers = ConfigurationLayers(path: path, reading, with: change)
     var configuration = DaemonConfiguration()
     let credentials = MaskCredentials(folder: environment["CREDENTIALS_DIRECTORY"])
     configuration.credentials = isOnlyChecked && credentials.folder == nil ? nil : credentials
@@ -39,6 +45,8 @@ struct LoadedConfiguration: Sendable {
     self.layers = layers.names
     places = reading.places
     settings = root?.settings ?? []
+    let entries = root?.knownEntries().first { $0.name == DaemonConfiguration.Key.recipes.rawValue }
+    recipes = Dictionary(entries?.value.knownEntries().map { ($0.name, $0.value.settingsByKey) } ?? []) { $1 }
   }
 
   /// A problem with a key, reported where that stands.
@@ -127,6 +135,23 @@ extension YAMLValue {
         key: key, value: Self.secrets.contains(key) ? "(a secret)" : node.onOneLine, file: reader.file,
         line: reader.isVariable ? nil : node.place?.line)
     ]
+  }
+}
+
+extension YAMLValue {
+  /// The entries of a mapping that has been read.
+  fileprivate var settingsByKey: [String: OptionValue] {
+    Dictionary(knownEntries().compactMap { entry in entry.value.option.map { (entry.name, $0) } }) { $1 }
+  }
+
+  /// The value as it was written; nil for one that can't be an option, which reading has reported.
+  private var option: OptionValue? {
+    if node.isMapping { return .map(settingsByKey) }
+    do throws(YAMLError) {
+      return try node.option()
+    } catch {
+      return nil
+    }
   }
 }
 

@@ -17,6 +17,8 @@ package struct RecipeConfiguration: Sendable, Equatable {
   package var options = ImportOptions()
   /// When its files are to come, and with how much; nil where nothing is expected.
   package var expectation: RecipeExpectation?
+  /// Whether a client has saved it. It takes no mask off that other recipes have.
+  package var isSaved = false
 
   package init(name: String, store: String, entity: String) {
     self.name = name
@@ -54,6 +56,7 @@ extension RecipeConfiguration {
     }
     if let priority = section[.priority]?.integer(JobSubmission.priorityRange) { recipe.priority = priority }
     if let attempts = section[.maxAttempts]?.integer(JobSubmission.attemptsRange) { recipe.maxAttempts = attempts }
+    recipe.isSaved = entry.places.contains { $0.reader.isSaved }
     recipe.expectation = section[.expect].flatMap { RecipeExpectation($0, in: timeZone) }
     recipe.options.mode = section[.mode]?.word(of: ImportMode.self)
     let options = YAMLSection<ImportOptionKey>(section, partOf: entry.value)

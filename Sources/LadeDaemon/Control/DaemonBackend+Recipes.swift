@@ -33,7 +33,46 @@ extension DaemonBackend {
         isWhole: outcome.isWhole, notes: outcome.notes,
         failure: outcome.failure,
         rejects: outcome.rejects.map { RejectReport(job: 0, isFolder: entity == ImportRequest.feed, $0) }
-          ?? RejectReport(job: 0), examples: outcome.examples.map { RecipeTestExample($0) })
+          ?? RejectReport(job: 0),
+        examples: outcome.examples.map { RecipeTestExample($0) },
+        sample: try await sample(of: subject, rows: test.rows ?? 0))
+    }
+  }
+
+  /// The first records as they would be stored; nil for none, and where a whole import fails, which the test says.
+  private func sample(of subject: Subject, rows: Int) async throws -> ObjectPage? {
+    guard rows > 0, case .file(let file) = subject.source else { return nil }
+    let reading = FirstRecords(
+      model: subject.store.coordinator.model, file: file, entity: subject.entity, options: subject.options,
+      credentials: credentials)
+    return try await Self.trialQueue.result { try reading.sample(rows) }
+  }
+
+  func columns(_ request: ModelDiffRequest, by peer: Peer) async throws -> FileColumns {
+    try await translating {
+      let submission = JobSubmission(
+        store: request.store, entity: request.entity, recipe: request.recipe, options: request.options)
+      let subject = try await subject(submission, request.source, by: peer)
+      guard case .file(let file) = subject.source, subject.entity != ImportRequest.feed else {
+        throw ControlError.invalid(
+          field: "entity", reason: "only the columns of one file can be asked for, and only for one entity")
+      }
+      let model = subject.store.coordinator.model
+      let isOwn = Upload.id(ofSource: request.source) != nil
+      // A first line that isn't a header has values, too.
+      if !isOwn, let entity = model.entitiesByName[subject.entity], subject.options.mapping.masks(into: entity) {
+        throw ControlError.forbidden(
+          reason: "Values of \(entity.name) are masked, and the file may have them in clear.",
+          hint: "Who uploads a file sees its columns.")
+      }
+      let reading = FirstRecords(
+        model: model, file: file, entity: subject.entity, options: subject.options, credentials: credentials)
+      var columns = FileColumns(store: subject.store.configuration.name, entity: subject.entity)
+      columns = try await Self.trialQueue.result { [columns] in try reading.columns(columns) }
+      if !isOwn, !permissions.isOperator(peer.uid) {
+        for place in columns.columns.indices { columns.columns[place].values = [] }
+      }
+      return columns
     }
   }
 

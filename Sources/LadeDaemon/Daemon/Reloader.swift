@@ -65,6 +65,42 @@ actor Reloader {
     return try await next.value
   }
 
+  /// Saves or removes a recipe of a client, and applies the configuration with it: all of it or nothing.
+  /// - Throws: as ``reload()``; `ControlError.conflict` where the configuration's files have a recipe of the name.
+  func save(_ change: SavedRecipes.Change) async throws -> Reload {
+    let before = last
+    let next = Task {
+      _ = await before?.result
+      return try await saving(change)
+    }
+    last = next
+    return try await next.value
+  }
+
+  private func saving(_ change: SavedRecipes.Change) async throws -> Reload {
+    guard !isStopping else { throw ControlError.unavailable(reason: "The daemon is stopping.") }
+    // The state folder is that of the start.
+    let (path, operations) = (loaded.path, current.now.plan.operations)
+    let saved = loaded.configuration.savedRecipes
+    let former = try await reading.result {
+      let read = try Self.read(path, operations, with: change)
+      if change.text != nil, read.configuration.recipe(named: change.name)?.isSaved != true {
+        throw ControlError.conflict(
+          reason: "The files of the configuration say something about a recipe \(change.name).",
+          hint: "Choose another name.")
+      }
+      let former = try saved.text(of: change.name)
+      try saved.apply(change)
+      return former
+    }
+    do {
+      return try await tell()
+    } catch {
+      try await reading.result { try saved.apply(.init(name: change.name, text: former)) }
+      throw error
+    }
+  }
+
   /// Refuses further reloads.
   func stop() { isStopping = true }
 
@@ -119,10 +155,13 @@ actor Reloader {
   }
 
   /// The configuration as it is now, if nothing is wrong with it.
-  private static func read(_ path: String, _ operations: OperationCatalogue) throws -> LoadedConfiguration {
+  private static func read(
+    _ path: String, _ operations: OperationCatalogue, with change: SavedRecipes.Change? = nil
+  ) throws -> LoadedConfiguration {
     let problems: [ConfigurationProblem]
     do {
-      let read = try LoadedConfiguration(path: path, environment: ProcessInfo.processInfo.environment)
+      let read = try LoadedConfiguration(
+        path: path, environment: ProcessInfo.processInfo.environment, with: change)
       problems = try read.problems(operations)
       if problems.isEmpty { return read }
     } catch let error as ConfigurationProblems {

@@ -62,7 +62,7 @@ struct SubmissionPlan: Sendable {
     let mode = options.mode
     if let entity { options.mode = options.effectiveMode(for: entity) }
     let isOfRecipe = recipe.map {
-      $0.store == store.configuration.name && $0.entity == (entity?.name ?? ImportRequest.feed)
+      !$0.isSaved && $0.store == store.configuration.name && $0.entity == (entity?.name ?? ImportRequest.feed)
     }
     let masks = RecipeMasks(configuration.recipes, into: store)
     if isOfRecipe != true { try masks.add(to: &options, entity) }

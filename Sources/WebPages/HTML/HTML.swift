@@ -112,6 +112,14 @@ struct Attribute: Sendable {
   static func source(_ link: PageLink) -> Attribute { .init("src", link.text) }
   static func action(_ link: PageLink) -> Attribute { .init("action", link.text) }
   static func name(_ value: StaticString) -> Attribute { .init("name", "\(value)") }
+  /// The name of a field that the page's content names.
+  static func field(_ name: String) -> Attribute { .init("name", name, isSentBack: true) }
+  /// Where a button sends its form.
+  static func formAction(_ link: PageLink) -> Attribute { .init("formaction", link.text) }
+  /// An example in an empty field.
+  static func example(_ text: String) -> Attribute? { text.isEmpty ? nil : .init("placeholder", text) }
+  /// The form whose answer the script of the mapping editor shows.
+  static var mapping: Attribute { .init("data-mapping", "") }
   static func value(_ value: String) -> Attribute { .init("value", value, isSentBack: true) }
   static func title(_ value: String) -> Attribute { .init("title", value) }
   /// A label for who doesn't see the page.

@@ -96,6 +96,20 @@ struct PageLink: Sendable, Hashable {
   static func importUpload(_ id: Int64) -> PageLink { PageLink("/upload/\(id)/import") }
   static func removeUpload(_ id: Int64) -> PageLink { PageLink("/upload/\(id)/remove") }
 
+  /// Where the columns of a file are mapped.
+  static func mapUpload(_ id: Int64, _ query: QueryString = QueryString()) -> PageLink {
+    PageLink("/upload/\(id)/map", query)
+  }
+  /// The recipe that a form of the mapping editor says, as a file.
+  static func recipeFile(_ id: Int64, _ query: QueryString) -> PageLink {
+    PageLink("/upload/\(id)/recipe.yaml", query)
+  }
+  static func tryUpload(_ id: Int64, by recipe: String) -> PageLink {
+    var query = QueryString()
+    query["recipe"] = recipe
+    return PageLink("/upload/\(id)", query)
+  }
+
   static let schedules = PageLink("/schedules")
 
   /// Where the button leads that makes a job of a schedule now.

@@ -123,7 +123,12 @@ struct UploadPage {
         }
       }
       HTML.element("button", .other("type", "submit")) { "Try it" }
-      HTML.element("p", .style("note")) { "Nothing is written when it is tried." }
+      HTML.element("button", .other("type", "submit"), .formAction(.mapUpload(upload.id))) { "Change its mapping" }
+      HTML.element("p", .style("note")) {
+        "Nothing is written when it is tried. Does no recipe fit? "
+        HTML.element("a", .link(.mapUpload(upload.id))) { "Map the columns" }
+        "."
+      }
     }
   }
 
@@ -141,16 +146,16 @@ struct UploadPage {
       if let failure = result.failure {
         HTML.element("p", .other("role", "alert"), .style("problem")) { HTML.name(failure) }
       }
-      figures(result)
+      Self.figures(result)
       for note in result.notes { HTML.element("p") { HTML.name(note) } }
-      rejects(result.rejects)
+      Self.rejects(result.rejects)
       TrialExamples(examples: result.examples).html
       changes(difference)
       if !isReadOnly, result.failure == nil, let recipe { form(recipe) }
     }
   }
 
-  private func figures(_ result: RecipeTestResult) -> HTML {
+  static func figures(_ result: RecipeTestResult) -> HTML {
     HTML.element("dl", .style("figures")) {
       HTML.fact("Into", HTML.name("\(result.entity) of \(result.store)"))
       HTML.fact("Mode", result.mode.map { HTML($0.rawValue) })
@@ -164,7 +169,7 @@ struct UploadPage {
   }
 
   @HTMLBuilder
-  private func rejects(_ report: RejectReport) -> HTML {
+  static func rejects(_ report: RejectReport) -> HTML {
     if !report.groups.isEmpty {
       HTML.table(
         "Records that would be rejected",

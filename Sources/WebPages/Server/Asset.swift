@@ -22,9 +22,10 @@ struct Asset: Sendable {
   static let keys = Asset("keys.js", "text/javascript; charset=utf-8", PackageResources.keys_js)
   static let completion = Asset(
     "completion.js", "text/javascript; charset=utf-8", PackageResources.completion_js)
+  static let mapping = Asset("mapping.js", "text/javascript; charset=utf-8", PackageResources.mapping_js)
   static let icon = Asset("icon.svg", "image/svg+xml", PackageResources.icon_svg)
 
-  static let all = [styles, script, worker, upload, keys, completion, icon]
+  static let all = [styles, script, worker, upload, keys, completion, mapping, icon]
 
   /// The entity tag (RFC 9110, 8.8.3).
   var tag: String { "\"\(version)\"" }

@@ -104,6 +104,7 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     addDataStreams(to: router)
     addModelPages(to: router)
     addUploadPages(to: router)
+    addMappingPages(to: router)
     addSchedulePages(to: router)
     addStorePages(to: router)
     addDaemonPages(to: router)
@@ -149,6 +150,13 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     switch answer {
     case .page(let page, let status): return response(page, for: visit.session, status: status)
     case .redirect(let link): return redirect(to: link)
+    case .yaml(let text):
+      return Response(
+        status: .ok,
+        headers: [
+          .contentType: "application/yaml; charset=utf-8", .contentLength: String(text.utf8.count),
+          .contentDisposition: "attachment; filename=\"recipe.yaml\"",
+        ], body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     case .json(let text):
       return Response(
         status: .ok, headers: [.contentType: "application/json", .contentLength: String(text.utf8.count)],
@@ -192,6 +200,8 @@ enum PageAnswer: Sendable {
   case redirect(PageLink)
   /// For a script.
   case json(String)
+  /// A file to keep.
+  case yaml(String)
 
   static func page(_ page: Page) -> PageAnswer { .page(page, .ok) }
 }

@@ -164,6 +164,10 @@ struct OpenAPITests {
       "RecipeFreshness": names(RecipeFreshness.CodingKeys.self),
       "WaitingSet": names(WaitingSet.CodingKeys.self),
       "RecipeList": names(RecipeList.CodingKeys.self), "Recipe": names(Recipe.CodingKeys.self),
+      "RecipeDraft": names(RecipeDraft.CodingKeys.self),
+      "RecipeDefinition": names(RecipeDefinition.CodingKeys.self), "FileColumns": names(FileColumns.CodingKeys.self),
+      "FileColumn": names(FileColumns.Column.CodingKeys.self),
+      "FileProperty": names(FileColumns.Property.CodingKeys.self),
       "RecipeTest": names(RecipeTest.CodingKeys.self), "RecipeTestResult": names(RecipeTestResult.CodingKeys.self),
       "ModelDiffRequest": names(ModelDiffRequest.CodingKeys.self), "ModelDiff": names(ModelDiff.CodingKeys.self),
       "ModelChange": names(ModelDiff.Change.CodingKeys.self),
@@ -306,7 +310,15 @@ struct OpenAPITests {
         ("post", "/v1/lanes/{lane}/resume", "/v1/lanes/import/resume", nil),
         ("put", "/v1/lanes/{lane}/concurrency", "/v1/lanes/import/concurrency", Data(#"{"concurrency": 4}"#.utf8)),
         ("get", "/v1/recipes", "/v1/recipes", nil),
-        ("post", "/v1/recipes/test", "/v1/recipes/test", Data(#"{"source": "/a", "recipe": "people"}"#.utf8)),
+        (
+          "post", "/v1/recipes/test", "/v1/recipes/test", Data(#"{"source": "/a", "recipe": "people", "rows": 1}"#.utf8)
+        ),
+        ("post", "/v1/recipes/columns", "/v1/recipes/columns", Data(#"{"source": "/a", "entity": "Stop"}"#.utf8)),
+        ("get", "/v1/recipes/{recipe}", "/v1/recipes/people", nil),
+        (
+          "put", "/v1/recipes/{recipe}", "/v1/recipes/new",
+          Data(#"{"store": "main", "entity": "Stop", "options": {"nulls": ["NA"]}}"#.utf8)
+        ), ("delete", "/v1/recipes/{recipe}", "/v1/recipes/new", nil),
         (
           "post", "/v1/recipes/{recipe}/replay", "/v1/recipes/people/replay",
           Data(#"{"since": "2026-03-01T00:00:00Z"}"#.utf8)

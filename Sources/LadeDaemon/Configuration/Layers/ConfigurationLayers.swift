@@ -1,6 +1,7 @@
 // The layers of a configuration, of which later ones win: its file; the files of the folder beside it that has its name and
 // `.d`, which end in `.yaml` and don't begin with a dot, in the order of their names' bytes; the variables of the
-// environment, in that of theirs. Each is read by itself, so that all mistakes of all layers are reported at once, with the file
+// environment, in that of theirs; and the recipes that clients have saved, if these say so, but for those of a name that
+// they have themselves. Each is read by itself, so that all mistakes of all layers are reported at once, with the file
 // and line or the variable.
 
 import Foundation
@@ -17,7 +18,8 @@ struct ConfigurationLayers {
   private(set) var names: [String] = []
 
   /// Blocks. What is wrong is reported to the reading.
-  init(path: String, _ reading: ConfigurationReading) {
+  /// - Parameter change: what is to become of a saved recipe, as if it had been done.
+  init(path: String, _ reading: ConfigurationReading, with change: SavedRecipes.Change? = nil) {
     self.path = path
     self.reading = reading
     add(path)
@@ -31,6 +33,7 @@ struct ConfigurationLayers {
       }
       layers.append(YAMLValue.Layer(node: node, reader: reader))
     }
+    addSavedRecipes(with: change)
   }
 
   private mutating func add(_ file: String) {
@@ -65,6 +68,61 @@ struct ConfigurationLayers {
       YAMLReader(file: folder, reading: reading).report(.unreadable(SystemFailure(error).description))
       return []
     }
+  }
+
+  /// The saved recipes, if the other layers have them used.
+  private mutating func addSavedRecipes(with change: SavedRecipes.Change?) {
+    let said = layers.flatMap { layer in layer.node.pairs.map { (key: $0.key.string, value: $0.value, layer.reader) } }
+    // What is wrong with these values is reported when they are read for good.
+    guard
+      said.last(where: { $0.key == DaemonConfiguration.Key.saveRecipes.rawValue })?.value.string?.lowercased() == "true"
+    else {
+      return
+    }
+    let state = said.last { $0.key == DaemonConfiguration.Key.state.rawValue }.flatMap { said in
+      said.value.string.map { (said.2.isVariable ? .working : ConfigurationFolder(of: path)).resolve($0) }
+    }
+    let taken = Set(
+      said.filter { $0.key == DaemonConfiguration.Key.recipes.rawValue }.flatMap { $0.value.pairs.map(\.key.string) })
+    let saved = SavedRecipes(state: state ?? DaemonConfiguration().state)
+    do {
+      let names = Set(try saved.names()).union([change].compactMap { $0?.text == nil ? nil : $0?.name })
+      for name in names.sorted() where !taken.contains(name) {
+        guard change?.name == name else {
+          add(name, of: saved, text: nil)
+          continue
+        }
+        if let text = change?.text { add(name, of: saved, text: text) }
+      }
+    } catch CocoaError.fileReadNoPermission where reading.isOnlyChecked {
+      // A person who checks a configuration may not see the daemon's state.
+    } catch {
+      areWhole = false
+      names.append(saved.folder)
+      YAMLReader(file: saved.folder, reading: reading).report(.unreadable(SystemFailure(error).description))
+    }
+  }
+
+  /// - Parameter text: what the file is to say; nil for what it says.
+  private mutating func add(_ name: String, of saved: SavedRecipes, text: String?) {
+    let file = saved.path(of: name)
+    names.append(file)
+    let reader = YAMLReader(file: file, reading: reading, isSaved: true)
+    guard let bytes = text.map({ Data($0.utf8) }) ?? Self.bytes(ofFile: file, reader), let node = reader.compose(bytes)
+    else {
+      areWhole = false
+      return
+    }
+    let recipes = node.pairs.count == 1 ? node.pairs.first : nil
+    guard let recipes, recipes.key.string == DaemonConfiguration.Key.recipes.rawValue,
+      recipes.value.pairs.map(\.key.string) == [name]
+    else {
+      let problem = "a saved recipe says `recipes.\(name)` and nothing else: remove the file, or its other keys"
+      reader.report(.unfit(key: "recipes.\(name)", problem: problem))
+      areWhole = false
+      return
+    }
+    layers.append(YAMLValue.Layer(node: node, reader: reader))
   }
 
   private static func bytes(ofFile path: String, _ reader: YAMLReader) -> Data? {

@@ -11,13 +11,19 @@ final class YAMLReader {
   let reading: ConfigurationReading
   /// A variable has no lines to report, and its relative paths begin where the process was started, as in a shell.
   let isVariable: Bool
+  /// Whether it is a recipe that a client has saved.
+  let isSaved: Bool
   /// Keys that stand again further down in the same mapping.
   private var duplicateKeys: [YAMLPlace: String] = [:]
 
-  init(file: String, reading: ConfigurationReading = ConfigurationReading(), isVariable: Bool = false) {
+  init(
+    file: String, reading: ConfigurationReading = ConfigurationReading(), isVariable: Bool = false,
+    isSaved: Bool = false
+  ) {
     self.file = file
     self.reading = reading
     self.isVariable = isVariable
+    self.isSaved = isSaved
   }
 
   func report(_ kind: ConfigurationProblem.Kind, at place: YAMLPlace? = nil) {

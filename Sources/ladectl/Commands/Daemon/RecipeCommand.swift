@@ -76,6 +76,12 @@ extension Ladectl {
           "Maximum number of records, up to \(RecipeTest.maximumRecords) (default: 1000).", valueName: "n"))
       var records: Int?
 
+      @Option(
+        help: ArgumentHelp(
+          "How many of the first records to show as they would be stored, up to \(RecipeTest.maximumRows).",
+          valueName: "n"))
+      var rows: Int?
+
       @OptionGroup var output: OutputOptions
       @OptionGroup var connection: ConnectionOptions
 
@@ -89,6 +95,9 @@ extension Ladectl {
         guard records.map({ (1...RecipeTest.maximumRecords).contains($0) }) ?? true else {
           throw ValidationError("--records is a number from 1 to \(RecipeTest.maximumRecords).")
         }
+        guard rows.map({ (0...RecipeTest.maximumRows).contains($0) }) ?? true else {
+          throw ValidationError("--rows is a number from 0 to \(RecipeTest.maximumRows).")
+        }
         _ = try NamedOption.values(target.option)
       }
 
@@ -96,7 +105,7 @@ extension Ladectl {
         let source = file.map { AbsolutePath.of($0) }
         var test = RecipeTest(
           source: source, recipe: target.recipe, store: target.store, entity: target.entity, mode: target.mode,
-          options: try NamedOption.values(target.option), records: records)
+          options: try NamedOption.values(target.option), records: records, rows: rows)
         let result: RecipeTestResult
         do {
           result = try await session.client.test(test)
@@ -182,6 +191,7 @@ extension RecipeTestResult {
     text += "  " + ProgressLine.outcome(progress) + "\n"
     for note in notes { text += "  \(note.printable)\n" }
     text += RecipeTestExample.text(examples)
+    if let sample, !sample.rows.isEmpty { text += sample.table.rendered(width: nil, style: style) }
     if rejects.count > 0 { text += RejectSheet(report: rejects).groups(style: style) }
     if let failure { text += "\n" + style("The import would fail: \(failure.printable)", .red) + "\n" }
     if failure == nil, importsNothing {

@@ -55,6 +55,27 @@ struct PermissionProcessTests {
     return (folder, try await folder.start())
   }
 
+  @Test("who isn't an operator saves no recipe, and sees the columns of a file, but not its values")
+  func recipesOfOthers() async throws {
+    let (folder, daemon) = try await started(operators: "save_recipes: true")
+    let draft = RecipeDraft(store: "main", entity: "Member")
+    let refused = try await ask(folder, as: Self.somebody, "PUT", .recipe("mine"), draft)
+    #expect(refused.status == 403, "\(refused.text)")
+    _ = try await folder.got(Reload.self, "PUT", .recipe("mine"), body: draft)
+    #expect(try await ask(folder, as: Self.somebody, "DELETE", .recipe("mine")).status == 403)
+    #expect(try await ask(folder, as: Self.somebody, "GET", .recipe("mine")).status == 200)
+    let mine = try folder.write("number,name\n1,Ada\n", to: "mine.csv")
+    #expect(chown(mine, Self.somebody, getegid()) == 0)
+    let request = ModelDiffRequest(source: mine, entity: "Member")
+    let columns: FileColumns = try await ask(folder, as: Self.somebody, "POST", .fileColumns, request).decoded()
+    #expect(columns.columns.map(\.name) == ["number", "name"] && columns.columns.allSatisfy(\.values.isEmpty))
+    let all: FileColumns = try await folder.got("POST", .fileColumns, body: request)
+    #expect(all.columns.map(\.values) == [["1"], ["Ada"]])
+    let roots = ModelDiffRequest(source: try folder.write("number,name\n1,Ada\n", to: "roots.csv"), entity: "Member")
+    #expect(try await ask(folder, as: Self.somebody, "POST", .fileColumns, roots).status != 200)
+    try await daemon.stop()
+  }
+
   @Test("a page does what the user who asked for its link may do, and nothing else")
   func pages() async throws {
     let (folder, daemon) = try await started(operators: "web: { address: \"127.0.0.1:0\" }")

@@ -1,0 +1,71 @@
+import ControlAPI
+import Foundation
+import Importing
+import ManagedObjects
+import Spool
+
+/// The beginning of a file, read for somebody who maps its columns. Nothing is written. Bounded in records and in time.
+struct FirstRecords: Sendable {
+  private static let longest = Duration.seconds(5)
+
+  let model: ManagedObjectModel
+  let file: SubmittedFile
+  let entity: String
+  let options: ImportOptions
+  let credentials: MaskCredentials
+
+  /// Adds the file's columns, or why there are none. Blocks.
+  func columns(_ known: FileColumns) throws -> FileColumns {
+    var found = known
+    guard let entity = model.entitiesByName[entity] else { return found }
+    defer { withExtendedLifetime(file) {} }
+    do {
+      let source = try SourceColumns(request, into: entity)
+      found.format = source.format
+      found.columns = source.columns.map { .init(name: $0.name, values: $0.values) }
+      found.properties = source.properties.map {
+        .init(
+          name: $0.name, type: $0.type?.rawValue, entity: $0.destination, isToMany: $0.isToMany,
+          isOptional: $0.isOptional, defaultValue: $0.defaultValue, column: $0.column, suggestion: $0.suggestion)
+      }
+      found.constraints = source.constraints
+      found.notes = source.notes
+    } catch let error as ReaderError {
+      found.failure = error.description
+    } catch let error as MappingError {
+      found.failure = error.description
+    }
+    return found
+  }
+
+  /// The first records as they would be stored. Blocks.
+  /// - Returns: nil where an import would fail: a test says why.
+  func sample(_ rows: Int) throws -> ObjectPage? {
+    guard let entity = model.entitiesByName[entity] else { return nil }
+    defer { withExtendedLifetime(file) {} }
+    do {
+      let sample = try RecordSample(request, into: entity, limit: rows)
+      return ObjectPage(
+        entity: entity.name, columns: sample.properties, rows: sample.rows.map { $0.map { JSONValue($0) } })
+    } catch is ReaderError {
+      return nil
+    } catch is MappingError {
+      return nil
+    } catch is MaskingError {
+      return nil
+    } catch is Interrupted {
+      return nil
+    }
+  }
+
+  private var request: ImportRequest {
+    var request = ImportRequest(
+      job: "columns", source: URL(fileURLWithPath: file.name), name: file.name, entity: entity, options: options,
+      rejects: URL(fileURLWithPath: "/dev/null"))
+    request.descriptor = file.descriptor
+    request.credentials = credentials
+    let deadline = ContinuousClock.now + Self.longest
+    request.shouldStopWithinRecord = { ContinuousClock.now > deadline }
+    return request
+  }
+}

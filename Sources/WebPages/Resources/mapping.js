@@ -1,0 +1,59 @@
+// Shows what the form of the mapping editor would do, while it is changed. The same page is fetched with the form as its
+// address, and its preview takes the place of the old one. One request at a time: each tries the file in the store.
+
+const form = document.querySelector("form[data-mapping]");
+const preview = document.getElementById("preview");
+const pause = 400;
+
+let timer = null;
+let isFetching = false;
+let isStale = false;
+
+// Fields that say nothing aren't in the address.
+function address() {
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (value !== "") query.append(name, value);
+  return `${form.action}?${query}`;
+}
+
+async function show() {
+  if (isFetching) {
+    isStale = true;
+    return;
+  }
+  isFetching = true;
+  preview.setAttribute("aria-busy", "true");
+  const link = address();
+  try {
+    const answer = await fetch(link, { credentials: "same-origin", cache: "no-store" });
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const shown = fresh.getElementById("preview") ?? fresh.querySelector("[role=alert]");
+    if (shown?.id === "preview") {
+      preview.replaceChildren(...shown.childNodes);
+    } else {
+      preview.replaceChildren(shown ?? document.createTextNode(`The preview can't be made: status ${answer.status}.`));
+    }
+    history.replaceState(null, "", link);
+  } catch {
+    preview.replaceChildren(document.createTextNode("The daemon doesn't answer. Press “Preview” to try again."));
+  } finally {
+    isFetching = false;
+    preview.removeAttribute("aria-busy");
+    if (isStale) {
+      isStale = false;
+      show();
+    }
+  }
+}
+
+form.addEventListener("input", () => {
+  clearTimeout(timer);
+  timer = setTimeout(show, pause);
+});
+form.addEventListener("submit", (event) => {
+  // The button that saves sends the form.
+  if (event.submitter?.formMethod === "post") return;
+  event.preventDefault();
+  clearTimeout(timer);
+  show();
+});

@@ -1,0 +1,169 @@
+import ControlAPI
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Recipes that clients save", .startsDaemons, .timeLimit(.minutes(20)))
+struct SavedRecipeTests {
+  private static let members = "  members: { store: main, entity: Member }\n"
+  private static let saving = "intake: { settle: 100ms }\nsave_recipes: true"
+  private static let csv = "Nr.,Full Name,colour\n1,Ada,red\n2,n/a,blue\nx,Cy,red\n"
+
+  private func started(
+    _ recipes: String = members, _ more: String = saving
+  ) async throws -> (DaemonFolder, DaemonProcess) {
+    let folder = try DaemonFolder(model: Members.model, recipes: recipes, more: more)
+    return (folder, try await folder.start())
+  }
+
+  private static let draft = RecipeDraft(
+    store: "main", entity: "Member",
+    options: [
+      "nulls": .list([.string("n/a"), .string("null"), .string("#: \"x\"\n")]),
+      "properties": .map([
+        "number": .string("Nr."), "name": .map(["column": .string("Full Name"), "trim": .bool(true)]),
+      ]),
+    ])
+
+  /// The detail of a problem, whose code is the expected one.
+  private func refused(
+    _ folder: DaemonFolder, _ draft: RecipeDraft, as name: String, _ code: String
+  ) async throws -> String {
+    let body = String(decoding: try WireFormat.encode(draft), as: UTF8.self)
+    let answer = try await folder.http("PUT", Endpoint.recipe(name).path, body)
+    let problem: Problem = try answer.decoded()
+    #expect(problem.code == code, "\(problem)")
+    return problem.detail
+  }
+
+  @Test("the columns of a file are named beside what they may become, and a draft is tried with the first rows")
+  func columns() async throws {
+    let (folder, daemon) = try await started()
+    let file = try folder.write(Self.csv, to: "a.csv")
+    let columns: FileColumns = try await folder.got(
+      "POST", .fileColumns, body: ModelDiffRequest(source: file, entity: "Member"))
+    #expect(columns.columns.map(\.name) == ["Nr.", "Full Name", "colour"] && columns.format == "csv")
+    #expect(columns.columns.first?.values == ["1", "2", "x"])
+    let number = try #require(columns.properties.first { $0.name == "number" })
+    #expect(number.type == "Integer 64" && number.column == nil && number.suggestion == nil)
+    let spelt = try folder.write("NUMBER,Name\n1,Ada\n", to: "b.csv")
+    let near: FileColumns = try await folder.got(
+      "POST", .fileColumns, body: ModelDiffRequest(source: spelt, entity: "Member"))
+    #expect(near.properties.first { $0.name == "number" }?.suggestion == "NUMBER")
+    #expect(near.properties.first { $0.name == "name" }?.suggestion == "Name")
+    let broken = try folder.write("{", to: "c.json")
+    let unreadable: FileColumns = try await folder.got(
+      "POST", .fileColumns, body: ModelDiffRequest(source: broken, entity: "Member"))
+    #expect(unreadable.failure != nil && unreadable.columns.isEmpty)
+
+    let result: RecipeTestResult = try await folder.got(
+      "POST", .testRecipe,
+      body: RecipeTest(source: file, store: "main", entity: "Member", options: Self.draft.options, rows: 5))
+    #expect(result.progress.inserted == 2 && result.progress.rejected == 1)
+    let sample = try #require(result.sample)
+    let (first, second) = (try #require(sample.columns.firstIndex(of: "number")), sample.columns.firstIndex(of: "name"))
+    #expect(sample.rows.map { $0[first] } == [.int(1), .int(2)])
+    #expect(sample.rows.map { $0[second ?? 0] } == [.string("Ada"), .null])
+    #expect(try await folder.count("Member") == 0)
+    try await daemon.stop()
+  }
+
+  @Test("a saved recipe works at once and after a restart, says what was saved, and is gone when it is removed")
+  func saved() async throws {
+    let (folder, daemon) = try await started()
+    let reload: Reload = try await folder.got("PUT", .recipe("mine"), body: Self.draft)
+    #expect(reload == Reload(changed: ["recipes.mine"]))
+    let definition: RecipeDefinition = try await folder.got("GET", .recipe("mine"))
+    #expect(definition.isSaved && definition.settings == Self.draft.options, "\(definition)")
+    let file: RecipeDefinition = try await folder.got("GET", .recipe("members"))
+    #expect(!file.isSaved && file.settings.isEmpty)
+    let job = try await folder.imported(Self.csv, as: "a.csv", into: "mine")
+    #expect(job.state == .completed && job.progress.inserted == 2, "\(job)")
+    #expect(try folder.names(in: "state/recipes") == ["mine.yaml"])
+    let settings: ConfigurationSettings = try await folder.got("GET", .configuration)
+    #expect(settings.layers.last == folder.file("state/recipes/mine.yaml") && !settings.differs)
+
+    var other = Self.draft
+    other.mode = .insert
+    #expect(try await folder.got(Reload.self, "PUT", .recipe("mine"), body: other).changed == ["recipes.mine"])
+    try await daemon.stop()
+    let again = try await folder.start()
+    let kept: RecipeDefinition = try await folder.got("GET", .recipe("mine"))
+    #expect(kept.settings["mode"] == .string("insert"))
+    #expect(try await folder.got(Reload.self, "DELETE", .recipe("mine")) == Reload(removed: ["recipes.mine"]))
+    #expect(try folder.names(in: "state/recipes") == [])
+    #expect(try await folder.http("GET", Endpoint.recipe("mine").path).status == 404)
+    try await again.stop()
+  }
+
+  @Test("no recipe of the files is replaced or removed, and a mistake anywhere keeps everything as it was")
+  func mistakes() async throws {
+    let (folder, daemon) = try await started()
+    #expect(try await refused(folder, Self.draft, as: "members", "conflict").contains("members"))
+    #expect(try await folder.http("DELETE", Endpoint.recipe("members").path).status == 409)
+    for name in ["../x", "a b", "-x", ".x", String(repeating: "a", count: 65)] {
+      _ = try await refused(folder, Self.draft, as: name, "invalid_request")
+    }
+    for (options, word) in [
+      ("from", OptionValue.map(["sqlite": .string("/etc/passwd"), "table": .string("a"), "cursor": .string("b")])),
+      ("keep_failed", .bool(true)), ("maximum_expansion", .int(9999)), ("filter", .string("name MATCHES '.*'")),
+      ("properties", .map(["name": .map(["mask": .string("hmac(sha256, other)")])])),
+      ("properties", .map(["nothing": .string("a")])), ("schema", .string("evolve")), ("colour", .string("red")),
+    ] {
+      let draft = RecipeDraft(store: "main", entity: "Member", options: [options: word])
+      _ = try await refused(folder, draft, as: "mine", "invalid_request")
+    }
+    #expect(
+      try await refused(folder, RecipeDraft(store: "none", entity: "Member"), as: "mine", "invalid_request") != "")
+    // One that the daemon doesn't know yet is the files', too.
+    let text = try folder.text("lade.yaml")
+    try folder.write(
+      text.replacing("recipes:\n", with: "recipes:\n  next: { store: main, entity: Member }\n"), to: "lade.yaml")
+    #expect(try await refused(folder, Self.draft, as: "next", "conflict").contains("next"))
+    try folder.write(text + "\nlgo_level: debug\n", to: "lade.yaml")
+    #expect(try await refused(folder, Self.draft, as: "mine", "bad_configuration").contains("lgo_level"))
+    try folder.write(text, to: "lade.yaml")
+    #expect(FileManager.default.fileExists(atPath: folder.file("state/recipes/mine.yaml")) == false)
+    #expect(try await folder.asked(RecipeList.self, "recipe", "list").recipes.map(\.name) == ["members"])
+
+    // A recipe of the files goes before one that was saved under its name.
+    _ = try await folder.got(Reload.self, "PUT", .recipe("mine"), body: Self.draft)
+    try folder.write(
+      text.replacing("recipes:\n", with: "recipes:\n  mine: { store: main, entity: Member, mode: insert }\n"),
+      to: "lade.yaml")
+    _ = try await folder.asked(Reload.self, "reload")
+    let own: RecipeDefinition = try await folder.got("GET", .recipe("mine"))
+    #expect(!own.isSaved && own.settings == ["mode": .string("insert")])
+    // What isn't one recipe isn't read as more.
+    try folder.write("log_level: trace\n", to: "state/recipes/more.yaml")
+    let check: ConfigurationCheck = try await folder.got("GET", .checkConfiguration)
+    #expect(check.mistakes.first?.file == folder.file("state/recipes/more.yaml"), "\(check)")
+    try await daemon.stop()
+  }
+
+  @Test("a daemon that isn't to save recipes does not, and uses none")
+  func off() async throws {
+    let (folder, daemon) = try await started(Self.members, "")
+    #expect(try await refused(folder, Self.draft, as: "mine", "conflict").contains("saved"))
+    try await daemon.stop()
+  }
+
+  @Test("a saved recipe takes no mask off that another recipe has")
+  func masks() async throws {
+    let recipes = "  members: { store: main, entity: Member, properties: { name: { mask: redact } } }\n"
+    let (folder, daemon) = try await started(recipes)
+    _ = try await folder.got(Reload.self, "PUT", .recipe("mine"), body: Self.draft)
+    let job = try await folder.imported("Nr.,Full Name\n1,ada-secret\n", as: "a.csv", into: "mine")
+    #expect(job.state == .completed, "\(job)")
+    #expect(try await !folder.sqlite("SELECT name FROM Member").contains("secret"))
+    let file = try folder.write("Nr.,Full Name\n1,ada-secret\n", to: "b.csv")
+    let result: RecipeTestResult = try await folder.got(
+      "POST", .testRecipe,
+      body: RecipeTest(source: file, store: "main", entity: "Member", options: Self.draft.options, rows: 5))
+    #expect(result.sample?.rows.isEmpty == false && !"\(result)".contains("secret"))
+    let columns = try await folder.http(
+      "POST", Endpoint.fileColumns.path, #"{"source": "\#(file)", "entity": "Member"}"#)
+    #expect(columns.status == 403 && !columns.text.contains("secret"), "\(columns.text)")
+    try await daemon.stop()
+  }
+}
