@@ -13,15 +13,14 @@ struct UploadKillTests {
   private let folder: DaemonFolder
 
   init() throws {
-    folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    folder = try DaemonFolder(
+      model: Members.model, recipes: Self.recipes, more: "web: { address: \"127.0.0.1:0\" }")
   }
 
-  /// - Returns: what names it in a submission.
-  private func upload(_ number: Int, _ text: String) throws -> String {
+  private func upload(_ number: Int, _ text: String) throws {
     let place = folder.file(place(number, text))
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
     try folder.write(text, to: self.place(number, text) + "/members.csv")
-    return "upload:\(number)"
   }
 
   private func place(_ number: Int, _ text: String) -> String {
@@ -30,17 +29,36 @@ struct UploadKillTests {
 
   private func csv(_ number: Int) -> String { "number,name\n\(number),Ada\n" }
 
-  private func submit(_ source: String) async throws -> HTTPAnswer {
-    let body = try WireFormat.encode(JobSubmission(source: source, recipe: "members"))
-    return try await folder.http("POST", "/v1/jobs", String(decoding: body, as: UTF8.self))
+  /// A browser that has signed in.
+  private struct Visitor: Sendable {
+    let port: UInt16
+    let cookie: String
+
+    func post(_ uri: String, body: String) async throws -> TCPAnswer {
+      try await tcp("POST", uri, port: port, headers: ["Cookie": cookie, "Sec-Fetch-Site": "same-origin"], body: body)
+    }
+
+    /// Has an upload imported by its page.
+    /// - Returns: the job's number; nil if there is no such upload, or another request has it.
+    func importUpload(_ number: Int) async throws -> Int64? {
+      let answer = try await post("/upload/\(number)/import", body: "recipe=members")
+      if answer.status == 404 || answer.status == 409 { return nil }
+      guard answer.status == 303,
+        let job = answer.headers["location"]?.split(separator: "/").last.flatMap({ Int64($0) })
+      else {
+        throw ProgramFailure(program: "laded", arguments: ["\(number)"], what: "\(answer.status)", error: answer.text)
+      }
+      return job
+    }
   }
 
-  private func job(of source: String) async throws -> Job {
-    let answer = try await submit(source)
-    guard answer.status == 201 else {
-      throw ProgramFailure(program: "laded", arguments: [source], what: "\(answer.status)", error: answer.text)
-    }
-    return try answer.decoded()
+  private func visitor() async throws -> Visitor {
+    let made: WebLink = try await folder.got("POST", .webSession)
+    let parts = try #require(made.url.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)(\/sign-in\?token=[0-9a-f]+)/))
+    let port = try #require(UInt16(parts.1))
+    let signedIn = try await tcp(String(parts.2), port: port)
+    let cookie = try #require(signedIn.headers["set-cookie"]).prefix { $0 != ";" }
+    return Visitor(port: port, cookie: String(cookie))
   }
 
   private func uploads() throws -> [String] { try folder.names(in: "state/uploads/\(geteuid())") }
@@ -56,20 +74,21 @@ struct UploadKillTests {
     while isKilled {
       round += 1
       try #require(round < 100, "there is no end")
-      let source = try upload(round, csv(round))
+      try upload(round, csv(round))
       try point.arm(nil)
       let daemon = try folder.launch(point.environment)
       try await daemon.ready()
+      let browser = try await visitor()
       try point.arm(round)
       // No answer is one, too.
-      _ = try? await job(of: source)
+      _ = try? await browser.importUpload(round)
       _ = try await folder.haveAllEnded()
       daemon.terminate()
       isKilled = try await daemon.ended() == .signal(SIGKILL)
       let next = try await folder.start()
-      // It is gone where the job has its file, and is found by its number all the same.
-      let again = try await folder.ended(try await job(of: source).id)
-      #expect(again.state == .completed, "round \(round): \(again.reason ?? "")")
+      // It is gone where a job has its file.
+      _ = try await visitor().importUpload(round)
+      #expect(try await folder.haveAllEnded())
       #expect(try uploads() == [], "round \(round)")
       #expect(try await folder.sqlite("SELECT count(*) FROM Member WHERE number = \(round)") == "1", "round \(round)")
       try await next.stop()
@@ -81,10 +100,11 @@ struct UploadKillTests {
   @Test("imports one that is submitted many times at once by one job", .timeLimit(.minutes(20)))
   func atOnce() async throws {
     let daemon = try await folder.start()
-    let source = try upload(1, csv(1))
-    let ids = try await withThrowingTaskGroup(of: Int64.self) { group in
-      for _ in 0..<8 { group.addTask { try await job(of: source).id } }
-      return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
+    try upload(1, csv(1))
+    let browser = try await visitor()
+    let ids = try await withThrowingTaskGroup(of: Int64?.self) { group in
+      for _ in 0..<8 { group.addTask { try await browser.importUpload(1) } }
+      return try await group.reduce(into: Set<Int64>()) { if let id = $1 { $0.insert(id) } }
     }
     #expect(ids.count == 1)
     #expect(try await folder.ended(try #require(ids.first)).state == .completed)
@@ -96,36 +116,41 @@ struct UploadKillTests {
   @Test("removes what is left of an imported one, when it is asked for again or starts", .timeLimit(.minutes(20)))
   func leftovers() async throws {
     let daemon = try await folder.start()
-    let first = try await folder.ended(try await job(of: try upload(1, csv(1))).id)
+    let browser = try await visitor()
+    try upload(1, csv(1))
+    let first = try #require(try await browser.importUpload(1))
+    #expect(try await folder.ended(first).state == .completed)
     // As if it hadn't been removed.
-    let again = try await job(of: try upload(1, csv(1)))
-    #expect(again.id == first.id && again.state == .completed)
+    try upload(1, csv(1))
+    #expect(try await browser.importUpload(1) == first)
     #expect(try uploads() == [])
-    _ = try upload(1, csv(1))
-    _ = try upload(2, csv(2))
+    try upload(1, csv(1))
+    try upload(2, csv(2))
     try await daemon.stop()
     let next = try await folder.start()
     #expect(try uploads() == ["2-\(csv(2).utf8.count)-5"], "the other one wasn't imported")
-    #expect(try await job(of: "upload:2").id != first.id)
+    let second = try #require(try await visitor().importUpload(2))
+    #expect(second != first)
     try await next.stop()
   }
 
   @Test("imports one again whose job was cancelled before it had the file", .timeLimit(.minutes(20)))
   func withoutFile() async throws {
     try await folder.start().stop()
-    let source = try upload(1, csv(1))
+    try upload(1, csv(1))
     let point = try KillPoint(in: folder, watch: "/spool/active")
     let daemon = try folder.launch(point.environment)
     try await daemon.ready()
+    let browser = try await visitor()
     // The first change there is that of the copy.
     try point.arm(1)
-    let answer = try? await submit(source)
+    let answer = try? await browser.importUpload(1)
     #expect(answer == nil)
     #expect(try await daemon.ended() == .signal(SIGKILL))
     let next = try await folder.start()
     let lost = try #require(try await folder.listedJobs().first)
     #expect(lost.state == .cancelled)
-    let second = try await folder.ended(try await job(of: source).id)
+    let second = try await folder.ended(try #require(try await visitor().importUpload(1)))
     #expect(second.id != lost.id && second.state == .completed)
     #expect(try await folder.sqlite("SELECT count(*) FROM Member") == "1")
     try await next.stop()
@@ -133,8 +158,6 @@ struct UploadKillTests {
 
   @Test("has one after a loss of power when its last part has been taken", .timeLimit(.minutes(20)))
   func power() async throws {
-    let folder = try DaemonFolder(
-      model: Members.model, recipes: Self.recipes, more: "web: { address: \"127.0.0.1:0\" }")
     try await folder.start().stop()
     var start = CrashDisk.Tree()
     var inodes: [UInt64: DiskJournal.FileID] = [:]
@@ -152,17 +175,11 @@ struct UploadKillTests {
     let daemon = try folder.launch(shim.recording)
     try await daemon.ready()
 
-    let made: WebLink = try await folder.got("POST", .webSession)
-    let parts = try #require(made.url.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)(\/sign-in\?token=[0-9a-f]+)/))
-    let port = try #require(UInt16(parts.1))
-    let signedIn = try await tcp(String(parts.2), port: port)
-    let cookie = String(try #require(signedIn.headers["set-cookie"]).prefix { $0 != ";" })
-    let headers = ["Cookie": cookie, "Sec-Fetch-Site": "same-origin"]
-    let begun = try await tcp("POST", "/upload", port: port, headers: headers, body: "name=a.csv&size=6&modified=5")
+    let browser = try await visitor()
+    let begun = try await browser.post("/upload", body: "name=a.csv&size=6&modified=5")
     let id = try #require(begun.text.firstMatch(of: /"id":"(\d+)"/)?.1)
     for offset in [0, 3] {
-      let part = try await tcp(
-        "POST", "/upload/\(id)/part?offset=\(offset)", port: port, headers: headers, body: "abc")
+      let part = try await browser.post("/upload/\(id)/part?offset=\(offset)", body: "abc")
       #expect(part.status == 200, "\(part.text)")
     }
     let journal = try DiskJournal(
