@@ -10,6 +10,8 @@ import Testing
 
 @Suite("Pages on which objects are edited")
 struct DataEditPageTests {
+  /// What would run if it weren't escaped.
+  private static let hostile = "<img src=x onerror=alert(1)>\u{202E}"
   private static let address = "/data/main/Route/3/edit"
 
   /// The fields of the form, as a browser sends them, with some of them typed over.
@@ -87,6 +89,9 @@ struct DataEditPageTests {
       _ = try await browser.send(Self.address, body: form("check", none: ["title"]))
       #expect(site.backend.edited.checked.suffix(2).map(\.values) == [["title": .string("")], [:]])
       #expect(site.backend.edited.checked.last?.cleared == ["title"])
+      // A text that was typed over counts, whatever the box says.
+      _ = try await browser.send(Self.address, body: form("check", ["title": "typed"], none: ["title"]))
+      #expect(site.backend.edited.checked.last?.values == ["title": .string("typed")])
       let nothing = try await browser.send(Self.address, body: form("save"))
       #expect(nothing.status == 200 && nothing.text.contains("Nothing was changed"))
       #expect(site.backend.submissions.isEmpty)
@@ -120,7 +125,7 @@ struct DataEditPageTests {
   func conflicts() async throws {
     try await Site.with { site async throws in
       let browser = try await site.signedIn()
-      site.backend.edited.setTitle(MemoryObjects.hostile, of: 3)
+      site.backend.edited.setTitle(Self.hostile, of: 3)
       let conflict = try await browser.send(Self.address, body: form("save", ["title": "mine", "fare": "3"]))
       #expect(conflict.status == 409 && site.backend.submissions.isEmpty)
       for words in [
@@ -129,7 +134,7 @@ struct DataEditPageTests {
         "<option value=\"mine\" selected=\"selected\">",
       ] { #expect(conflict.text.contains(words), "\(words)") }
       #expect(!conflict.text.contains("<img") && !conflict.text.contains("What is saved as night"))
-      let version = "after \(MemoryObjects.hostile)"
+      let version = "after \(Self.hostile)"
       #expect(conflict.text.contains("name=\"version\" value=\"after &lt;img"))
       let end = ending(site.backend, .completed)
       let saved = try await browser.send(

@@ -77,7 +77,8 @@ struct DataEditForm: Sendable {
 
   /// What a property is to be; nil for no value.
   static func wanted(_ entry: Entry, of property: EditableObject.Property) -> String? {
-    if entry.isNone { return nil }
+    // Who types over a text means it, also where the box is still checked.
+    if entry.isNone, entry.typed.isEmpty || entry.typed == entry.shown { return nil }
     // An empty field is no number and no date; of a text it is one without characters.
     return entry.typed.isEmpty && !DataEditField.mayBeEmpty(property) ? nil : entry.typed
   }

@@ -78,7 +78,8 @@ extension PageRoutes {
   /// The table with the newest objects first.
   private func newest(of object: EditableObject) -> PageLink {
     var view = DataTableView()
-    view.sort = [SortKey(keyPath: "objectID", ascending: false)]
+    let isTaken = object.properties.contains { $0.name == "objectID" }
+    view.sort = [SortKey(keyPath: isTaken ? "SELF" : "objectID", ascending: false)]
     return .objects(object.store, object.entity, view.query)
   }
 

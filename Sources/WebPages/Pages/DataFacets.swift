@@ -28,10 +28,13 @@ struct DataFacet: Sendable {
   }
 
   /// The predicate of the objects in a group; nil where the value has no literal.
-  static func predicate(_ keyPath: String, _ end: DataEntity.End, _ group: ObjectGroups.Group) -> String? {
+  func predicate(_ group: ObjectGroups.Group, of entity: DataEntity) -> String? {
     let path = DataPredicate.keyPath(keyPath)
     if group.value == .null, group.number == nil { return "\(path) == NIL" }
-    if case .relationship = end { return group.number.map { "\(path).objectID == \($0)" } }
+    if case .relationship(let relationship) = end {
+      let other = DataEntity(relationship.entity, in: entity.store)
+      return group.number.map { "\(path).\(other?.numberName ?? "objectID") == \($0)" }
+    }
     switch group.value {
     case .bool(let flag): return "\(path) == \(flag ? "TRUE" : "FALSE")"
     case .int(let number): return "\(path) == \(number)"
@@ -112,7 +115,7 @@ struct DataFacets {
   @HTMLBuilder
   private func narrowing(_ facet: DataFacet, _ group: ObjectGroups.Group, isCounted: Bool) -> HTML {
     let title = Self.title(group)
-    if let further = DataFacet.predicate(facet.keyPath, facet.end, group) {
+    if let further = facet.predicate(group, of: entity) {
       HTML.element(
         "a", .link(link(view.narrowed(by: further))), .label("\(facet.keyPath): \(title)"),
         .current(view.predicate == further)
