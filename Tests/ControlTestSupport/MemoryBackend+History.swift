@@ -19,7 +19,7 @@ extension MemoryBackend {
       DiskUse(
         parts: ["spool", "state"], path: "/var/spool/lade", size: 1 << 40, free: 1 << 39, inodes: 1000, freeInodes: 900),
       DiskUse(
-        parts: ["store main"], path: "/srv/<b>lade", size: 1000 << 20, free: 10 << 20, inodes: 0, freeInodes: 0),
+        parts: ["store main"], path: "/srv/<b>lade", size: 1000 << 20, free: 500 << 20, inodes: 0, freeInodes: 0),
     ])
   }
 }

@@ -113,6 +113,7 @@ extension MemoryBackend {
     var job = Job(
       id: 900, kind: "change", lane: "changes", state: .completed,
       submittedAt: Date(timeIntervalSince1970: 1_790_000_000), submittedBy: "user \(peer.uid)", maxAttempts: 5)
+    job.availableAt = job.submittedAt
     job.change = JobChangeResult(changed: 2, refused: 1, refusals: [.init(job: 3, reason: "it has ended")])
     job.note = "2 jobs were changed, and 1 couldn't be"
     set(job)
