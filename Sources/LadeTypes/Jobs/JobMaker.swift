@@ -5,6 +5,8 @@ package struct JobMaker: Codable, Sendable, Hashable {
     case request
     /// A file or a ticket in the spool.
     case spool
+    /// A file that a user has sent in parts.
+    case upload
     /// An elapse of a schedule.
     case schedule
     /// A file that was kept, imported again.
@@ -32,6 +34,7 @@ package struct JobMaker: Codable, Sendable, Hashable {
     case .replay(_, let file): self.init(.replay, name: file)
     case .rejects(let job, _): self.init(.retry, job: job)
     case .spool: self.init(.spool)
+    case .upload: self.init(.upload)
     case nil: self.init(job.submittedBy.hasPrefix("spool") ? .spool : .request)
     }
   }

@@ -226,6 +226,7 @@ struct JobPage {
     switch maker.kind {
     case .request: return HTML("a request")
     case .spool: return HTML("the spool")
+    case .upload: return HTML("an upload")
     case .schedule:
       return HTML(joining: [
         HTML.element("a", .link(.schedules)) { "schedule" }, HTML(" "), HTML.name(maker.name ?? ""),

@@ -93,6 +93,7 @@ struct JobSheet: Sendable {
     case .schedule: "schedule \(maker.name ?? "")"
     case .replay: "a replay of \(maker.name ?? "")"
     case .spool: "the spool"
+    case .upload: "an upload"
     case .request, .retry: nil
     }
   }
