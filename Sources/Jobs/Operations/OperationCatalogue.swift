@@ -103,6 +103,9 @@ public struct OperationCatalogue: Sendable {
     return all
   }
 
+  /// The kinds of which jobs can be submitted.
+  var submittedKinds: [String] { kinds.filter { $0 != ChangeOperation.kind } }
+
   func factory(for kind: String) -> Factory? { entries[kind]?.factory }
 }
 

@@ -94,7 +94,7 @@ extension JobQueue {
   /// - Parameter lanes: the names of those that it may be in; nil for those that there are.
   func check(_ submission: JobSubmission, lanes known: [String]? = nil) throws(JobQueueError) {
     guard operations.factory(for: submission.kind) != nil else {
-      throw .unknownKind(submission.kind, known: operations.kinds)
+      throw .unknownKind(submission.kind, known: operations.submittedKinds)
     }
     let lane = submission.lane ?? LaneConfiguration.defaultName
     guard known?.contains(lane) ?? hasLane(lane) else { throw .unknownLane(lane, known: known ?? lanesNow) }

@@ -131,7 +131,7 @@ struct Attribute: Sendable {
   /// The elements with these IDs name it, or say more about it.
   static func labelledBy(_ id: String) -> Attribute { .init("aria-labelledby", id) }
   /// The field that a label is of.
-  static func field(_ id: String) -> Attribute { .init("for", id) }
+  static func labelOf(_ id: String) -> Attribute { .init("for", id) }
   /// The stream of events that the page follows instead of that of jobs.
   static func stream(_ link: PageLink) -> Attribute { .init("data-stream", link.text) }
   /// The element that says more about this one.

@@ -30,7 +30,7 @@ struct DataEditField {
         }
         HTML.element("p", .style("note")) { "Can't be edited: \(refusal)." }
       } else {
-        HTML.element("label", .style("label"), .field(id)) { HTML.name(property.name) }
+        HTML.element("label", .style("label"), .labelOf(id)) { HTML.name(property.name) }
         Self.hidden(property, shown: shown)
         field
         noValue

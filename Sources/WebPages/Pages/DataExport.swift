@@ -131,7 +131,7 @@ extension PageRoutes {
     let headers: HTTPFields = [
       .contentType: format.contentType, .contentDisposition: "attachment; filename=\"\(export.fileName)\"",
     ]
-    let (backend, peer, sessions, secret) = (backend, visit.peer, sessions, visit.secret)
+    let (backend, peer, isSignedIn) = (backend, visit.peer, staysSignedIn(visit))
     return Response(
       status: .ok, headers: headers,
       body: ResponseBody { writer in
@@ -140,7 +140,7 @@ extension PageRoutes {
         var done = page.rows.count
         // A file that ends early for an error ends without its last chunk, which browsers report.
         while page.rows.count == DataExport.part {
-          guard sessions.session(secret, isUse: false) != nil else { throw Problem.signedOut }
+          guard isSignedIn() else { throw Problem.signedOut }
           page = try await backend.objects(export.query(after: export.last(of: page), done: done), by: peer)
           done += page.rows.count
           try await writer.write(ByteBuffer(string: try export.text(of: page)))
@@ -159,7 +159,7 @@ extension PageRoutes {
     }
     let changes = Handed(try await backend.watch(query, by: visit.peer))
     let queue = EventQueue<Bool>(capacity: 1)
-    let (sessions, secret) = (sessions, visit.secret)
+    let isSignedIn = staysSignedIn(visit)
     return EventStream(meter: meter, grace: grace).response(to: visit.request, visit.context) {
       guard let changes = changes.take() else { return true }
       for await event in changes {
@@ -170,7 +170,7 @@ extension PageRoutes {
       if !Task.isCancelled { queue.finish() }
       return true
     } write: { writer in
-      while await queue.take() != nil, sessions.session(secret, isUse: false) != nil {
+      while await queue.take() != nil, isSignedIn() {
         try await writer.send(ServerSentEvent(name: "changed", data: "{}"))
         try await Task.sleep(for: .milliseconds(500))
       }

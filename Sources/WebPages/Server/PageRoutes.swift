@@ -276,6 +276,17 @@ extension PageRoutes {
 extension PageRoutes {
   private static var longestNamedStream: Duration { .seconds(3600) }
 
+  /// Tells, of a long answer, whether its user is still signed in. Who has signed out at a proxy gets no more after an hour;
+  /// a browser connects again by itself.
+  func staysSignedIn(_ visit: Visit) -> @Sendable () -> Bool {
+    let (sessions, secret) = (sessions, visit.secret)
+    let end = ContinuousClock.now + Self.longestNamedStream
+    return {
+      guard let secret else { return ContinuousClock.now < end }
+      return sessions.session(secret, isUse: false) != nil
+    }
+  }
+
   /// Says which jobs have changed, at most twice a second, so that their pages are fetched again. It says nothing more once
   /// the session has ended.
   private func events(_ visit: Visit) throws -> Response {
@@ -285,13 +296,7 @@ extension PageRoutes {
     let changes = Handed(backend.jobEvents())
     let queue = EventQueue<Bool>(capacity: 1)
     let changed = ChangedJobs()
-    let (sessions, secret) = (sessions, visit.secret)
-    // Who has signed out at the proxy hears no more after that. The browser connects again by itself.
-    let end = ContinuousClock.now + Self.longestNamedStream
-    let isSignedIn = { @Sendable in
-      guard let secret else { return ContinuousClock.now < end }
-      return sessions.session(secret, isUse: false) != nil
-    }
+    let isSignedIn = staysSignedIn(visit)
     return EventStream(meter: meter, grace: grace).response(to: visit.request, visit.context) {
       guard let changes = changes.take() else { return true }
       for await change in changes where job == nil || change.id == job {

@@ -177,7 +177,7 @@ struct FileTests {
       [0, 1, 2].map { JobSubmission.of("work", priority: $0) } + [.of("nothing"), .of("work", lane: "none")])
     #expect(receipts.prefix(3).map { try? $0.get().job.state } == [.available, .running, .running])
     #expect(receipts.suffix(2).map { (try? $0.get()) == nil } == [true, true])
-    #expect(try await queue.counts().lanes == ["import": [.available: 1, .running: 2]])
+    #expect(try await queue.counts().lanes["import"] == [.available: 1, .running: 2])
     await gate.arrivals(2)
     #expect(gate.most == 2)
     gate.open(3)
