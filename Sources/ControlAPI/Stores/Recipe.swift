@@ -93,8 +93,8 @@ package struct RecipeTestResult: Codable, Sendable, Hashable {
   package var failure: String?
   /// Why records would be rejected, with the first of each reason.
   package var rejects: RejectReport
-  /// The first records as they would be stored, but for rejected ones, with the key in place of a related object; nil if the
-  /// test didn't ask for them.
+  /// The first records as they would be stored, but for those that are rejected for what they say themselves, with the key
+  /// in place of a related object; nil if the test didn't ask for them.
   package var sample: ObjectPage?
 
   package init(
