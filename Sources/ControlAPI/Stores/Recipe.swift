@@ -95,8 +95,8 @@ package struct RecipeTestResult: Codable, Sendable, Hashable {
   package var rejects: RejectReport
   /// Some of the objects that would be inserted, and after them some that would be changed.
   package var examples: [RecipeTestExample]
-  /// The first records as they would be stored, but for rejected ones, with the key in place of a related object; nil if the
-  /// test didn't ask for them.
+  /// The first records as they would be stored, but for those that are rejected for what they say themselves, with the key
+  /// in place of a related object; nil if the test didn't ask for them.
   package var sample: ObjectPage?
 
   package init(

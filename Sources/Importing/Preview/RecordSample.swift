@@ -4,7 +4,8 @@ package import ManagedObjects
 package struct RecordSample {
   /// The properties that records give, attributes first.
   package private(set) var properties: [String] = []
-  /// Their values, of each record that isn't rejected or filtered out. Of a relationship, the key, or the keys as one text.
+  /// Their values, of each record that isn't filtered out, nor rejected for what it says itself: only a trial finds out which
+  /// have no related object, or the key of another. Of a relationship, the key, or the keys as one text.
   package private(set) var rows: [[Value]] = []
 
   /// Reads the source's beginning.
@@ -27,12 +28,22 @@ package struct RecordSample {
     let converted = try request.makeInterruption().limit { try converter.convertForObjects() }
     let attributes = Self.attributes(of: mapping)
     properties = attributes.map(\.name) + (mapping.references + mapping.collections).map(\.relationship.name)
-    rows = converted.rows.map { row in
+    let given = Set(attributes.map(\.name))
+    rows = converted.rows.filter { Self.isValid($0, in: entity, given) }.map { row in
       attributes.map { row.values[$0.slot] } + row.keys + row.lists.map(Self.text)
     }
     for place in rows.indices where rows[place].count < properties.count {
       rows[place] += Array(repeating: .null, count: properties.count - rows[place].count)
     }
+  }
+
+  /// Whether an import keeps a row. Only what the record gives is asked: an object that is there may have the rest.
+  private static func isValid(
+    _ row: ConvertedBatch.Row, in entity: EntityDescription, _ given: Set<String>
+  ) -> Bool {
+    var failures: [ValidationFailure] = []
+    entity.validationRules.check(row.values, of: nil, into: &failures)
+    return !failures.contains { given.contains($0.property) }
   }
 
   /// The attributes that a column or the recipe gives a value.

@@ -56,7 +56,7 @@ struct ShippedConfigurationTests {
   func defaults() throws {
     let shipped = try String(contentsOfFile: Self.path, encoding: .utf8)
     let line = /^(\ *)#([a-z_]+:)/.anchorsMatchLineEndings()
-    #expect(shipped.matches(of: line).count == 41)
+    #expect(shipped.matches(of: line).count == 42)
     let file = try ConfigurationFile(shipped.replacing(line) { $0.1 + $0.2 })
     var uncommented = try file.load()
     let original = try DaemonConfiguration.load(path: Self.path)
