@@ -7,21 +7,14 @@ import Testing
 
 @Suite("Editing one object", .timeLimit(.minutes(20)))
 struct EditTests {
-  private func item(_ code: String, in house: Warehouse) throws -> ManagedObject? {
-    // The context lives as long as its objects.
+  /// Reads an item on this thread; nothing of it may outlive the call, since a test goes on elsewhere after each wait.
+  private func read<Value>(_ code: String, in house: Warehouse, _ body: (ManagedObject) throws -> Value) throws -> Value {
     let context = house.context()
-    contexts.append(context)
-    return try context.fetch(
+    let item = try context.fetch(
       FetchRequest<ManagedObject>(entityName: "Item", predicate: .equal("code", .string(code)))
     ).first
-  }
-
-  private let contexts = ContextList()
-
-  private final class ContextList: @unchecked Sendable {
-    // Sendable: a test uses it on one thread.
-    private var contexts: [ManagedObjectContext] = []
-    func append(_ context: ManagedObjectContext) { contexts.append(context) }
+    defer { withExtendedLifetime(context) {} }
+    return try body(try #require(item))
   }
 
   @Test("gives the object new values, leads its relationships elsewhere, and says so")
@@ -31,21 +24,23 @@ struct EditTests {
     try house.change { context in
       for name in ["Acme", "Bolt"] { try context.insert("Maker").setValue(.string(name), forKey: "name") }
     }
-    let number = try #require(try item("i00001", in: house)).objectID.number
+    let number = try read("i00001", in: house) { $0.objectID.number }
     let job = try await house.run(
       "edit", "Item",
       #"{"object": \#(number), "set": {"price": "1.10", "large": "-9007199254740993", "maker": "Bolt"}, "clear": ["text"]}"#
     )
     #expect(job.state == .completed && job.progress.updated == 1, "\(job.reason ?? "")")
     #expect(job.note == "Item \(number): changed")
-    let changed = try #require(try item("i00001", in: house))
-    #expect(changed.value(forKey: "price") == .decimal(try #require(Decimal(string: "1.1"))))
-    #expect(changed.value(forKey: "large") == .int(-9_007_199_254_740_993))
-    let maker: ManagedObject? = changed.object(changed.entity.propertiesByName["maker"]?.slot ?? 0)
-    #expect(maker?.value(forKey: "name") == .string("Bolt"))
+    let maker = try read("i00001", in: house) { changed in
+      #expect(changed.value(forKey: "price") == .decimal(try #require(Decimal(string: "1.1"))))
+      #expect(changed.value(forKey: "large") == .int(-9_007_199_254_740_993))
+      let maker: ManagedObject? = changed.object(changed.entity.propertiesByName["maker"]?.slot ?? 0)
+      #expect(maker?.value(forKey: "name") == .string("Bolt"))
+      return try #require(maker).objectID.number
+    }
     let none = try await house.run("edit", "Item", #"{"object": \#(number), "clear": ["maker"]}"#)
     #expect(none.progress.updated == 1)
-    #expect(try item("i00001", in: house)?.value(forKey: "maker") == .null)
+    #expect(try read("i00001", in: house) { $0.value(forKey: "maker") } == .null)
     let byNumber = try await house.run(
       "edit", "Item", #"{"object": \#(number), "set": {"maker.objectID": "\#(maker?.objectID.number ?? 0)"}}"#)
     #expect(byNumber.progress.updated == 1, "\(byNumber.reason ?? "")")
@@ -57,8 +52,7 @@ struct EditTests {
   func versions() async throws {
     let house = try await Warehouse()
     try house.fill(1)
-    let seen = try #require(try item("i00001", in: house))
-    let (number, version) = (seen.objectID.number, RowVersion.text(of: seen))
+    let (number, version) = try read("i00001", in: house) { ($0.objectID.number, RowVersion.text(of: $0)) }
     try house.change { context in
       let other = try #require(
         try context.fetch(FetchRequest<ManagedObject>(entityName: "Item", fetchLimit: 1)).first)
@@ -67,10 +61,11 @@ struct EditTests {
     let wish = #"{"object": \#(number), "version": "\#(version)", "set": {"middle": 9}}"#
     let late = try await house.run("edit", "Item", wish)
     #expect(late.state == .discarded && late.failureCode == "edit_conflict", "\(late.reason ?? "")")
-    let now = try #require(try item("i00001", in: house))
-    #expect(now.value(forKey: "middle") == .int(1) && now.value(forKey: "text") == .string("theirs"))
     // The message names the version to say.
-    let current = RowVersion.text(of: now)
+    let current = try read("i00001", in: house) { now in
+      #expect(now.value(forKey: "middle") == .int(1) && now.value(forKey: "text") == .string("theirs"))
+      return RowVersion.text(of: now)
+    }
     #expect(late.reason?.contains(current) == true && current != version && current.count == 16)
     let again = try await house.run("edit", "Item", wish.replacing(version, with: current))
     #expect(again.state == .completed && again.progress.updated == 1, "\(again.reason ?? "")")
@@ -80,7 +75,7 @@ struct EditTests {
   func undo() async throws {
     let house = try await Warehouse()
     try house.fill(2)
-    let number = try #require(try item("i00002", in: house)).objectID.number
+    let number = try read("i00002", in: house) { $0.objectID.number }
     let new = try await house.run("edit", "Item", #"{"set": {"code": "new", "middle": 5}}"#)
     #expect(new.state == .completed && new.progress.inserted == 1, "\(new.reason ?? "")")
     let change = try await house.run("edit", "Item", #"{"object": \#(number), "set": {"text": "typed"}}"#)
@@ -92,10 +87,11 @@ struct EditTests {
       #expect(undone.state == .completed && undone.note == nil, "\(undone.reason ?? undone.note ?? "")")
     }
     #expect(try house.count("Item") == 2 && house.count("Item", "code == 'new'") == 0)
-    let back = try #require(try item("i00002", in: house))
-    #expect(back.objectID.number == number && back.value(forKey: "text") == .null)
-    let steps = try RowHistory.steps(of: back.objectID, in: house.context())
-    #expect(steps.contains { $0.job == change.id && $0.submitter == "anna" && $0.kind == "edit" })
+    try read("i00002", in: house) { back in
+      #expect(back.objectID.number == number && back.value(forKey: "text") == .null)
+      let steps = try RowHistory.steps(of: back.objectID, in: house.context())
+      #expect(steps.contains { $0.job == change.id && $0.submitter == "anna" && $0.kind == "edit" })
+    }
   }
 
   @Test(
@@ -127,7 +123,7 @@ struct EditTests {
   func uniqueness() async throws {
     let house = try await Warehouse()
     try house.fill(2)
-    let number = try #require(try item("i00002", in: house)).objectID.number
+    let number = try read("i00002", in: house) { $0.objectID.number }
     let job = try await house.run("edit", "Item", #"{"object": \#(number), "set": {"code": "i00001"}}"#)
     #expect(job.state == .discarded && job.failureCode == "not_unique", "\(job.reason ?? "")")
   }
