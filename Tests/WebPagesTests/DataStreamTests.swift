@@ -9,6 +9,22 @@ import Testing
 
 @Suite("Tables as files and as streams, and counts beside them")
 struct DataStreamTests {
+  /// A body as it was before it was sent in chunks (RFC 9112, 7.1).
+  private func whole(_ answer: TCPAnswer) throws -> String {
+    #expect(answer.headers["transfer-encoding"] == "chunked")
+    var rest = answer.body[...]
+    var whole = Data()
+    while true {
+      let end = try #require(rest.firstRange(of: Data("\r\n".utf8)))
+      let size = try #require(Int(String(decoding: rest[..<end.lowerBound], as: UTF8.self), radix: 16))
+      rest = rest[end.upperBound...]
+      // The last one says that nothing is missing.
+      if size == 0 { return String(decoding: whole, as: UTF8.self) }
+      whole += rest.prefix(size)
+      rest = rest.dropFirst(size + 2)
+    }
+  }
+
   // MARK: Files
 
   @Test("a table is a CSV file of all its rows, with quotes where RFC 4180 has them")
@@ -21,7 +37,7 @@ struct DataStreamTests {
       let file = try await browser.get("/data/main/Route/csv?columns=code,title,in,night")
       #expect(file.status == 200 && file.headers["content-type"] == "text/csv; charset=utf-8; header=present")
       #expect(file.headers["content-disposition"] == "attachment; filename=\"Route.csv\"")
-      let lines = file.text.split(separator: "\r\n", omittingEmptySubsequences: false)
+      let lines = try whole(file).split(separator: "\r\n", omittingEmptySubsequences: false)
       #expect(lines.count == 122 && lines.last == "")
       #expect(lines[0] == "code,title,in,night")
       #expect(lines[3] == "9223372036854775804,Title 3,,false")
@@ -47,9 +63,9 @@ struct DataStreamTests {
     #expect(
       try text(values, .csv)
         == "\"a,b\"\r\n\"a\"\"b\"\r\n\"x\ny\"\r\n\"\"\r\n\r\n=1+2\r\n1.5\r\n\u{fc}\r\n")
-    #expect(
-      try text([.string("x\ny"), .null, .int(.max)], .jsonl)
-        == "{\"a,b\":\"x\\ny\"}\n{\"a,b\":null}\n{\"a,b\":9223372036854775807}\n")
+    let lines = try text([.string("x\ny"), .null, .int(.max)], .jsonl).split(separator: "\n")
+    let objects = try lines.map { try WireFormat.decode([String: JSONValue].self, from: Data($0.utf8)) }
+    #expect(objects == [["a,b": .string("x\ny")], ["a,b": .null], ["a,b": .int(.max)]])
     #expect(DataExport(entity: entity, view: DataTableView(), format: .csv).fileName == "A---.csv")
   }
 
@@ -117,7 +133,7 @@ struct DataStreamTests {
   func facets() async throws {
     try await Site.with { site async throws in
       let browser = try await site.signedIn()
-      let page = try await browser.get("/data/main/Route?where=code%20%3E%201").text
+      let page = try await browser.get("/data/main/Route?where=code%20%3E%201&facet=night,depot").text
       for words in [
         "where=%28code%20%3E%201%29%20AND%20night%20%3D%3D%20TRUE", "aria-label=\"night: true\"", "> 70<", "> 50<",
         "depot.objectID%20%3D%3D%203", "depot%20%3D%3D%20NIL", "and others", "count them", "Count by title",
@@ -157,7 +173,7 @@ struct DataStreamTests {
     try await Site.with(MemoryBackend(jobs: [job, .example(2, .completed)])) { site async throws in
       let browser = try await site.signedIn()
       let file = try await browser.get("/jobs/1/rejects/file")
-      #expect(file.status == 200 && file.text == "id,age\n1,x\n")
+      #expect(try file.status == 200 && whole(file) == "id,age\n1,x\n")
       #expect(file.headers["content-disposition"] == "attachment; filename=\"job-1____.csv\"")
       #expect(try await browser.get("/jobs/1/rejects").text.contains("href=\"/jobs/1/rejects/file\""))
       #expect(try await site.ask("GET", "/jobs/1/rejects/file").status == 403)

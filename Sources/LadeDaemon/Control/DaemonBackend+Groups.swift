@@ -17,9 +17,11 @@ extension DaemonBackend {
     request.propertiesToFetch = [
       .property(query.by), .expression(ExpressionDescription(Self.groupCount, .count())),
     ]
-    request.sortDescriptors = [
-      FetchSortDescriptor(Self.groupCount, ascending: false), FetchSortDescriptor(query.by),
-    ]
+    request.sortDescriptors = [FetchSortDescriptor(Self.groupCount, ascending: false)]
+    // Objects and binary data have no order.
+    if let attribute = path.properties.last as? AttributeDescription, attribute.type.isOrdered {
+      request.sortDescriptors.append(FetchSortDescriptor(query.by))
+    }
     request.fetchLimit = query.limit + 1
     return try await reading(store, by: peer) { [request] context in
       let rows = try context.fetchDictionaries(request)
@@ -43,4 +45,14 @@ extension DaemonBackend {
 
   /// The name of a column that no property has.
   private static let groupCount = "lade.count"
+}
+
+extension AttributeType {
+  /// Whether a store can sort by values of the type.
+  fileprivate var isOrdered: Bool {
+    switch self {
+    case .binaryData, .transformable, .objectID, .composite, .undefined: false
+    default: true
+    }
+  }
 }

@@ -96,7 +96,11 @@ struct DataFacets {
   @HTMLBuilder
   private func values(of facet: DataFacet) -> HTML {
     switch facet.content {
-    case .refused(let problem): HTML.element("span", .style("note")) { HTML.name(problem.detail) }
+    case .refused(let problem):
+      HTML.element("span", .style("note")) {
+        HTML.name(problem.detail)
+        problem.hint.map { HTML.name(" " + $0) }
+      }
     case .late:
       if case .attribute(let attribute) = facet.end, attribute.type == "Boolean" {
         for value in [JSONValue.bool(true), .bool(false), .null] {

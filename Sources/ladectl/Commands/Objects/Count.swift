@@ -9,7 +9,7 @@ extension Ladectl {
       """
       With --by they are counted by one of their values, the most frequent first.
 
-        ladectl count Order --where "placed > CAST('2026-01-01', 'NSDate')" --by state
+        ladectl count Order --where "price > 100" --by state
       """, json: .either("an ObjectCount", "an ObjectGroups", when: "with --by"))
 
     @Argument(help: "The entity.", completion: .entities)

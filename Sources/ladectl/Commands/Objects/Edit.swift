@@ -14,7 +14,8 @@ extension Ladectl {
       in the lane 'maintenance', which 'ladectl undo' takes back.
 
         ladectl edit Order 12
-        ladectl edit Order 12 state=closed --clear note --version 5f0c21d9a8b1e374
+        ladectl edit Order 12 state=closed customer=A-17 --clear note --wait
+        ladectl edit Order 12 state=open --version 5f0c21d9a8b1e374 --wait
         ladectl edit Order new number=99 state=open --check
       """, json: .either("an EditableObject, or an EditCheck with --check", "a submission", when: "with changes"))
 
