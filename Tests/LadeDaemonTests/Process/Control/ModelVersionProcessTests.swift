@@ -14,7 +14,7 @@ struct ModelVersionProcessTests {
     // A second version that isn't current: without scores, and with a colour.
     let text = try folder.text("Model.xcdatamodeld/\(first)/contents")
     let changed = try #require(
-      text.firstMatch(of: /<attribute name="score"[^>]*\/>/).map {
+      text.firstMatch(of: /<attribute name="score".*?<\/attribute>/).map {
         text.replacingCharacters(
           in: $0.range, with: "<attribute name=\"colour\" optional=\"YES\" attributeType=\"String\"/>")
       })
