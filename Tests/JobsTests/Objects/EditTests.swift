@@ -42,7 +42,7 @@ struct EditTests {
     #expect(none.progress.updated == 1)
     #expect(try read("i00001", in: house) { $0.value(forKey: "maker") } == .null)
     let byNumber = try await house.run(
-      "edit", "Item", #"{"object": \#(number), "set": {"maker.objectID": "\#(maker?.objectID.number ?? 0)"}}"#)
+      "edit", "Item", #"{"object": \#(number), "set": {"maker.objectID": "\#(maker)"}}"#)
     #expect(byNumber.progress.updated == 1, "\(byNumber.reason ?? "")")
     let same = try await house.run("edit", "Item", #"{"object": \#(number), "set": {"price": "1.1"}}"#)
     #expect(same.state == .completed && same.progress.unchanged == 1)
