@@ -81,8 +81,14 @@ package struct DiskUse: Codable, Sendable, Hashable {
   /// Files that it can have, and can still make; 0 where the file system doesn't count them.
   package var inodes: Int64
   package var freeInodes: Int64
-  /// What is short; nil if nothing is.
+  /// What is short, or why it can't be asked; nil if nothing is wrong.
   package var problem: String?
+
+  /// The directory of a part of which nothing is known, and why.
+  package init(part: String, path: String, problem: String) {
+    self.init(parts: [part], path: path, size: 0, free: 0, inodes: 0, freeInodes: 0)
+    self.problem = problem
+  }
 
   /// - Parameters: as the properties.
   package init(parts: [String], path: String, size: Int64, free: Int64, inodes: Int64, freeInodes: Int64) {

@@ -17,13 +17,16 @@ package final class ChangeOperation: JobOperation, @unchecked Sendable {
         code: "unsupported", message: "jobs of the kind \(Self.kind) are made by the queue alone", isRetryable: false)
     }
     let (end, answer) = (DispatchSemaphore(value: 0), Answer())
-    Task {
+    let work = Task {
       let result: Result<JobOutcome, any Error>
       do { result = .success(try await change(self)) } catch { result = .failure(error) }
       answer.value.withLock { $0 = result }
       end.signal()
     }
-    end.wait()
+    // It may wait for files, which only its task's cancellation ends.
+    while end.wait(timeout: .now() + .milliseconds(250)) == .timedOut {
+      if isCancelled || isDraining { work.cancel() }
+    }
     return try answer.value.withLock { $0 }?.get() ?? .interrupted(job.progress)
   }
 

@@ -43,10 +43,16 @@ extension JobQueue {
     while true {
       if operation.isCancelled { return .cancelled(checkpoint.progress(of: total)) }
       if operation.isDraining { return .interrupted(checkpoint.progress(of: total)) }
-      let jobs = try await ledger.read(page)
+      let jobs = try await ledger.numbers(page)
       guard let last = jobs.last else { break }
-      checkpoint = try await self.change(jobs, change, for: job)
-      page.before = last.id
+      do {
+        checkpoint = try await self.change(jobs, change, for: job)
+      } catch is CancellationError {
+        // Files may take long to be moved, so the page isn't waited for. What was changed of it is in the checkpoint.
+        checkpoint = try await ledger.checkpoint(of: job.id)
+        continue
+      }
+      page.before = last
       operation.report(checkpoint.progress(of: total))
     }
     return .completed(checkpoint.progress(of: total), note: Self.note(checkpoint.result, change.action))
@@ -59,20 +65,20 @@ extension JobQueue {
   }
 
   /// Changes a page of jobs, but for those that were changed before a kill.
-  private func change(_ jobs: [Job], _ change: ChangeOptions, for changing: Job) async throws -> ChangeCheckpoint {
-    let last = jobs.last?.id ?? 0
+  private func change(_ jobs: [Int64], _ change: ChangeOptions, for changing: Job) async throws -> ChangeCheckpoint {
+    let last = jobs.last ?? 0
     let (id, who) = (changing.id, changing.submittedBy)
     switch change.action {
     case .cancel, .hold, .release, .priority:
       return try await ledger.write(jobs: jobs.count) { turn in
         var checkpoint = try turn.checkpoint(of: id)
         var refused: [JobChangeResult.Refusal] = []
-        for job in jobs where !checkpoint.done.contains(job.id) {
+        for job in jobs where !checkpoint.done.contains(job) {
           do {
-            try turn.change(job.id, change, by: who)
-            checkpoint.note(changed: job.id)
+            try turn.change(job, change, by: who)
+            checkpoint.note(changed: job)
           } catch let error as JobQueueError {
-            refused += try Self.refusal(of: job.id, error)
+            refused += try Self.refusal(of: job, error)
           }
         }
         checkpoint.endPage(at: last, refused: refused)
@@ -83,7 +89,7 @@ extension JobQueue {
     case .retry, .remove:
       let done = try await ledger.checkpoint(of: id).done
       let refused = try await withThrowingTaskGroup(of: [JobChangeResult.Refusal].self) { group in
-        for job in jobs where !done.contains(job.id) {
+        for job in jobs where !done.contains(job) {
           group.addTask { try await self.change(job, change.action, for: id, by: who) }
         }
         return try await group.reduce(into: []) { $0 += $1 }
@@ -100,22 +106,22 @@ extension JobQueue {
 
   /// Retries or removes a job, whose files may have to be moved first.
   private func change(
-    _ job: Job, _ action: JobChange.Action, for id: Int64, by who: String
+    _ job: Int64, _ action: JobChange.Action, for id: Int64, by who: String
   ) async throws -> [JobChangeResult.Refusal] {
     let note: LedgerNote = { turn in
       var checkpoint = try turn.checkpoint(of: id)
-      checkpoint.note(changed: job.id)
+      checkpoint.note(changed: job)
       try turn.write(checkpoint, of: id)
     }
     do {
       if action == .retry {
-        _ = try await retry(job.id, by: who, note: note)
+        _ = try await retry(job, by: who, note: note)
       } else {
-        _ = try await remove(job.id, by: who, note: note)
+        _ = try await remove(job, by: who, note: note)
       }
       return []
     } catch let error as JobQueueError {
-      return try Self.refusal(of: job.id, error)
+      return try Self.refusal(of: job, error)
     }
   }
 

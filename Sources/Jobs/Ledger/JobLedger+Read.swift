@@ -29,16 +29,25 @@ extension JobLedger {
 
   /// The jobs that pass a filter, read on the reader's queue.
   func read(_ filter: JobFilter) async throws -> [Job] {
-    return try await reader.perform { context in
-      var jobs: [JobRecord] = []
-      let parts = filter.parts
-      for part in parts { jobs += try context.fetch(part.request(context.persistentStoreCoordinator)) }
-      if parts.count > 1 {
-        jobs.sort { ($0.objectID.number < $1.objectID.number) != filter.newestFirst }
-        jobs = Array(jobs.dropFirst(max(0, filter.offset)).prefix(max(1, filter.limit)))
-      }
-      return try jobs.map { try $0.snapshot() }
+    try await reader.perform { context in try Self.records(filter, in: context).map { try $0.snapshot() } }
+  }
+
+  /// The numbers of the jobs that pass a filter, also of those that can't be read.
+  func numbers(_ filter: JobFilter) async throws -> [Int64] {
+    try await reader.perform { context in try Self.records(filter, in: context).map(\.objectID.number) }
+  }
+
+  private static func records(_ filter: JobFilter, in context: ManagedObjectContext) throws -> [JobRecord] {
+    let parts = filter.parts
+    guard parts.count > 1 else {
+      return try parts.flatMap { try context.fetch($0.request(context.persistentStoreCoordinator)) }
     }
+    // All of one state of the queue: a job that moves between two fetches would be in neither part, or in both.
+    try context.setQueryGenerationFrom(.current)
+    let fetched = Result { try parts.flatMap { try context.fetch($0.request(context.persistentStoreCoordinator)) } }
+    try context.setQueryGenerationFrom(nil)
+    let jobs = try fetched.get().sorted { ($0.objectID.number < $1.objectID.number) != filter.newestFirst }
+    return Array(jobs.dropFirst(max(0, filter.offset)).prefix(max(1, filter.limit)))
   }
 
   /// How many jobs pass a filter, without its limit and offset; `most` if there are more.

@@ -59,7 +59,7 @@ extension JobQueue {
     }
   }
 
-  /// Where jobs that change others run, unless the configuration has a lane of that name: several, since one may take long.
+  /// Where jobs that change others run: several at a time, since one may take long.
   private static let changes = {
     var lane = LaneConfiguration(name: LaneConfiguration.changesName, concurrency: 4)
     lane.isBuiltIn = true
@@ -78,7 +78,7 @@ extension JobQueue {
       known[lane.name] = lane
     }
     guard !known.isEmpty else { throw .invalidLanes("there has to be one") }
-    if known[changes.name] == nil { known[changes.name] = changes }
+    known[changes.name] = changes
     return known
   }
 

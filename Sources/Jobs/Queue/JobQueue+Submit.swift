@@ -93,11 +93,14 @@ extension JobQueue {
 
   /// - Parameter lanes: the names of those that it may be in; nil for those that there are.
   func check(_ submission: JobSubmission, lanes known: [String]? = nil) throws(JobQueueError) {
-    guard operations.factory(for: submission.kind) != nil else {
+    let lane = submission.lane ?? LaneConfiguration.defaultName
+    // Neither is without the other.
+    let isChange = lane == LaneConfiguration.changesName
+    guard operations.factory(for: submission.kind) != nil, (submission.kind == ChangeOperation.kind) == isChange else {
+      if isChange { throw .unknownLane(lane, known: known ?? lanesNow) }
       throw .unknownKind(submission.kind, known: operations.submittedKinds)
     }
-    let lane = submission.lane ?? LaneConfiguration.defaultName
-    guard known?.contains(lane) ?? hasLane(lane) else { throw .unknownLane(lane, known: known ?? lanesNow) }
+    guard isChange || known?.contains(lane) ?? hasLane(lane) else { throw .unknownLane(lane, known: known ?? lanesNow) }
     if let attempts = submission.maxAttempts, !(attempts > 0 && attempts <= Int(Int32.max)) {
       throw .invalidSubmission("it has to be tried at least once")
     }

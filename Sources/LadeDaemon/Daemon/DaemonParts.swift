@@ -190,7 +190,6 @@ final class DaemonJobEvents: JobQueueDelegate {
 
   func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws {
     ended.note(job)
-    history.note(job)
     upkeep.noteWork()
     freshness.note(job)
     // An import may have replaced the store, too, whose model has evolved.
@@ -211,7 +210,10 @@ final class DaemonJobEvents: JobQueueDelegate {
     try await files.fetch(job, of: schedule)
   }
 
-  func jobQueue(_ queue: JobQueue, didMove job: Job, from former: JobState?) { jobs.note(job, from: former) }
+  func jobQueue(_ queue: JobQueue, didMove job: Job, from former: JobState?) {
+    jobs.note(job, from: former)
+    if former?.isEnded != true, job.state.isEnded { history.note(job) }
+  }
 
   func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: Job) {
     jobs.note(progress, of: job)

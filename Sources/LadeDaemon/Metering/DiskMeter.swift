@@ -16,7 +16,7 @@ final class DiskMeter: Sendable {
 
   init(parts: [Part]) {
     measurement = BackgroundMeasurement(of: "the disks", .init(pause: .seconds(2), patience: Self.patience)) {
-      try Self.measured(parts)
+      Self.measured(parts)
     }
   }
 
@@ -30,28 +30,43 @@ final class DiskMeter: Sendable {
   }
 
   /// The file systems, in the order of the parts: as they are now, or some seconds ago, or before one of them stopped to answer.
-  /// - Throws: `SystemFailure` or ``MeasurementOverdue`` if they couldn't be asked yet.
+  /// - Throws: ``MeasurementOverdue`` if they haven't answered yet.
   func use(within time: Duration = .milliseconds(200)) async throws -> DiskList {
     let reading = await measurement.reading(within: time)
-    if let latest = reading.latest { return DiskList(disks: latest.value) }
+    if let latest = reading.latest {
+      guard let error = reading.error else { return DiskList(disks: latest.value) }
+      return DiskList(
+        disks: latest.value.map { disk in
+          var old = disk
+          old.problem = [disk.problem, "these are old figures: \(error)"].compactMap(\.self).joined(separator: "; ")
+          return old
+        })
+    }
     throw reading.error ?? MeasurementOverdue(subject: "the disks", time: Self.patience)
   }
 
   /// Blocks.
-  private static func measured(_ parts: [Part]) throws -> [DiskUse] {
+  private static func measured(_ parts: [Part]) -> [DiskUse] {
     var found: [(device: dev_t, parts: [String], path: String)] = []
+    var lost: [DiskUse] = []
     for part in parts {
       var status = stat()
-      guard stat(part.path, &status) == 0 else { throw SystemFailure(code: errno) }
+      guard stat(part.path, &status) == 0 else {
+        lost.append(DiskUse(part: part.name, path: part.path, problem: "\(SystemFailure(code: errno))"))
+        continue
+      }
       if let place = found.firstIndex(where: { $0.device == status.st_dev }) {
         found[place].parts.append(part.name)
       } else {
         found.append((status.st_dev, [part.name], part.path))
       }
     }
-    return try found.map { _, parts, path in
+    return lost + found.map { _, parts, path in
       var space = statvfs()
-      guard statvfs(path, &space) == 0 else { throw SystemFailure(code: errno) }
+      guard statvfs(path, &space) == 0 else {
+        let problem = "\(SystemFailure(code: errno))"
+        return DiskUse(part: parts.joined(separator: ", "), path: path, problem: problem)
+      }
       func bytes(_ blocks: UInt) -> Int64 {
         let (bytes, isTooMuch) = blocks.multipliedReportingOverflow(by: space.f_frsize)
         return isTooMuch ? .max : Int64(clamping: bytes)

@@ -28,13 +28,18 @@ final class HistoryRing: Sendable {
     var minutes = [Minute](repeating: Minute(), count: HistoryRing.minutes)
     var records: Int64 = 0
 
-    /// The minute of a time; nil for one that is too old.
-    subscript(number: Int) -> Minute? {
+    subscript(number: Int) -> Minute {
       get {
         let minute = minutes[number % HistoryRing.minutes]
-        return minute.number == number ? minute : minute.number < number ? Minute(number: number) : nil
+        return minute.number == number ? minute : Minute(number: number)
       }
-      set { if let newValue { minutes[number % HistoryRing.minutes] = newValue } }
+      set { minutes[number % HistoryRing.minutes] = newValue }
+    }
+
+    /// Whether a later minute has the place of this one, by now; not one that is still to come, since a clock was set back.
+    func isOver(_ number: Int, at now: Int) -> Bool {
+      let kept = minutes[number % HistoryRing.minutes].number
+      return kept > number && kept <= now
     }
   }
 
@@ -43,12 +48,13 @@ final class HistoryRing: Sendable {
 
   init(since startedAt: Date) { self.startedAt = startedAt }
 
-  /// A job has ended; one that had ended before this daemon's start isn't counted.
-  func note(_ job: Job) {
-    guard let end = job.endedAt, end >= startedAt else { return }
+  /// A job has ended.
+  func note(_ job: Job, at now: Date = Date()) {
+    guard let end = job.endedAt else { return }
     let number = Self.minute(of: end)
     state.withLock { state in
-      guard var minute = state[number] else { return }
+      guard !state.isOver(number, at: Self.minute(of: now)) else { return }
+      var minute = state[number]
       switch job.state {
       case .completed:
         minute.completed += 1
@@ -76,7 +82,7 @@ final class HistoryRing: Sendable {
     let number = Self.minute(of: now)
     let kept = waiting.sorted { $0.key < $1.key }.prefix(Self.mostLanes)
     state.withLock { state in
-      guard var minute = state[number] else { return }
+      var minute = state[number]
       minute.waiting = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
       minute.records += max(0, records - state.records)
       state.records = records
@@ -87,9 +93,10 @@ final class HistoryRing: Sendable {
   /// The last six hours, or since the daemon's start, in spans of some minutes.
   func history(_ query: HistorySpanQuery, at now: Date) -> History {
     let (last, grain) = (Self.minute(of: now), query.grain)
-    let first = max(Self.minute(of: startedAt), last - Self.minutes + 1)
-    guard first <= last else { return History(grain: grain, spans: []) }
-    let minutes = state.withLock { state in (first...last).map { state[$0] ?? Minute(number: $0) } }
+    // Where the clock was set back since the start, all that is kept.
+    let (start, oldest) = (Self.minute(of: startedAt), max(0, last - Self.minutes + 1))
+    let first = start <= last ? max(start, oldest) : oldest
+    let minutes = state.withLock { state in (first...last).map { state[$0] } }
     let spans = Dictionary(grouping: minutes) { $0.number / grain }.sorted { $0.key < $1.key }
     return History(grain: grain, spans: spans.map { Self.span(of: $0.value, start: $0.key * grain) })
   }

@@ -85,8 +85,10 @@ final class JobMeter: Sendable {
     state.kinds[kind] != nil || state.kinds.count < mostKinds ? kind : others
   }
 
-  /// All records that were read.
-  var records: Int64 { state.withLock { $0.kinds.values.reduce(0) { $0 + $1.records } } }
+  /// All records that were read; the jobs that a job changes are none.
+  var records: Int64 {
+    state.withLock { $0.kinds.reduce(0) { $0 + ($1.key == ChangeOperation.kind ? 0 : $1.value.records) } }
+  }
 
   /// What was counted.
   var families: [MetricFamily] {

@@ -22,7 +22,7 @@ struct DisksView {
             HTML.element("td", .style("number")) { Quantity.bytes(Double(max(0, disk.size - disk.free))) }
             HTML.element("td", .style("number")) { Quantity.bytes(Double(disk.size)) }
             HTML.element("td", .style("number")) { disk.inodes > 0 ? HTML.count(disk.freeInodes) : HTML("–") }
-            HTML.element("td") { disk.problem == nil ? "enough" : "short" }
+            HTML.element("td") { disk.size == 0 ? "unknown" : disk.problem == nil ? "enough" : "short" }
           }
         })
     }

@@ -26,7 +26,7 @@ extension Completion {
   /// Kinds that every daemon knows. Programs may add others, which can be written all the same.
   private static let kinds = [
     "import", "export", "update", "prune", "undo", "backup", "restore", "check", "checkpoint", "optimise", "vacuum",
-    "reindex", "migrate", "revert", "change",
+    "reindex", "migrate", "revert", "change", "edit",
   ]
 
   /// The names of a search for jobs, with their values.

@@ -64,8 +64,21 @@ struct HistoryRingTests {
     #expect(disks.first?.parts == ["spool", "store main"] && disks.map(\.path) == [folder, "/proc"])
     let disk = try #require(disks.first)
     #expect(disk.size > 0 && disk.free <= disk.size)
-    let lost = DiskMeter(parts: [.init(name: "spool", path: "/nowhere")])
-    await #expect(throws: SystemFailure.self) { try await lost.use(within: .seconds(600)) }
+    // One that is gone hides none of the others.
+    let lost = DiskMeter(parts: [.init(name: "spool", path: folder), .init(name: "store main", path: "/nowhere")])
+    let known = try await lost.use(within: .seconds(600)).disks
+    #expect(known.map(\.parts) == [["store main"], ["spool"]])
+    #expect(known.first?.problem?.contains("No such file") == true)
+  }
+
+  @Test("a clock that is set back hides nothing that happens afterwards")
+  func clock() {
+    let ring = HistoryRing(since: start.addingTimeInterval(86_400))
+    ring.note(job(.completed, at: 86_400), at: start.addingTimeInterval(86_400))
+    ring.note(job(.completed, at: 60), at: start.addingTimeInterval(60))
+    ring.sample(waiting: [:], records: 9, at: start.addingTimeInterval(60))
+    let spans = ring.history(HistorySpanQuery(), at: start.addingTimeInterval(120)).spans
+    #expect(spans.map(\.completed).reduce(0, +) == 1 && spans.map(\.records).reduce(0, +) == 9)
   }
 
   @Test("a file system is short when less than a twentieth of its space or its files is left")
