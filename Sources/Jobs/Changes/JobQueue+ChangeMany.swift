@@ -12,6 +12,8 @@ import Foundation
 extension JobQueue {
   /// Jobs that are looked at together.
   private static let together = 200
+  /// Bytes of options, which are in memory for each job that is listed.
+  private static let longestOptions = 128 << 10
   /// Up to how many jobs are counted beforehand, for the progress.
   private static let mostCounted = 50_000
 
@@ -25,7 +27,11 @@ extension JobQueue {
     encoder.outputFormatting = [.sortedKeys]
     var submission = JobSubmission(
       kind: ChangeOperation.kind, lane: LaneConfiguration.changesName, submittedBy: who)
-    submission.resolvedOptions = String(decoding: try encoder.encode(change), as: UTF8.self)
+    let options = try encoder.encode(change)
+    guard options.count <= Self.longestOptions else {
+      throw JobQueueError.invalidSubmission("its filter has \(options.count) bytes; \(Self.longestOptions) are possible")
+    }
+    submission.resolvedOptions = String(decoding: options, as: UTF8.self)
     return try await submit(submission)
   }
 

@@ -3,6 +3,7 @@
 // as long as what has arrived of it.
 
 import Glibc
+import Synchronization
 
 /// A file that is being sent, or was sent and not submitted yet.
 package struct UploadedFile: Sendable, Hashable {
@@ -25,12 +26,15 @@ package struct UploadedFile: Sendable, Hashable {
 }
 
 /// The folder of uploads, only for the daemon. Everything here blocks. Calls for one user are made one at a time; those for
-/// several may be made at once, and then each may count on the same room.
+/// several may be made at once.
 package struct UploadFolder: Sendable {
   /// The most that a user can have without submitting or removing any.
   package static let mostUploads = 100
   /// Uploads are removed this long after their last byte.
   private static let lifetime: Int64 = 24 * 3600 * 1_000_000_000
+
+  /// Held while one begins, so that no two count on the same room.
+  private static let beginning = Mutex(())
 
   private let path: String
 
@@ -42,6 +46,10 @@ package struct UploadFolder: Sendable {
   ///   another time.
   /// - Throws: ``UploadRefusal``, ``SpoolError``.
   package func begin(_ name: String, size: Int64, modified: Int64, for user: UInt32) throws -> UploadedFile {
+    try Self.beginning.withLock { _ in try beginAlone(name, size: size, modified: modified, for: user) }
+  }
+
+  private func beginAlone(_ name: String, size: Int64, modified: Int64, for user: UInt32) throws -> UploadedFile {
     let fileName = FileName(name)
     if let refusal = fileName.refusal { throw UploadRefusal.badName(refusal.what) }
     // As bytes: a slash or a dot may be part of a character.
@@ -63,8 +71,11 @@ package struct UploadFolder: Sendable {
     let held = all.reduce(0) { $0 + $1.received }
     let room = try (root.room() / 2 + held / 2) - all.reduce(0) { $0 + $1.size }
     guard size <= room else { throw UploadRefusal.noRoom(bytes: size, room: max(room, 0)) }
-    // A number that was another file's before would be taken for that one by a page that is still open.
-    let number = max((present.map(\.number).max() ?? 0) + 1, FileStatus.now() / 1000)
+    // A number that was another file's before would be taken for that one, by a page that is still open and as the origin of a
+    // job. So it is a time in microseconds, and doesn't follow those that are present: after a clock was set back, they are
+    // ahead of it, and one behind them may have been imported.
+    var number = FileStatus.now() / 1000
+    while present.contains(where: { $0.number == number }) { number += 1 }
     let made = try root.directory(FileName("\(number)-\(size)-\(modified)"), creatingWith: 0o700)
     _ = try made.create(fileName, mode: 0o600)
     // The last part makes the bytes durable; the names have to be so by then.

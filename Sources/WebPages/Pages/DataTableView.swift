@@ -5,6 +5,8 @@ import LadeTypes
 struct DataTableView: Sendable, Hashable {
   /// How many objects a page has.
   static let pageSize = 50
+  /// How many properties can have their values counted: each is a query.
+  private static let mostFacets = 8
   private static let furthest: Int64 = 1_000_000_000_000
 
   /// The predicate as it was typed; empty for all objects.
@@ -46,6 +48,10 @@ struct DataTableView: Sendable, Hashable {
     isOfForm = !chosen.isEmpty
     for column in isOfForm ? chosen : query.list("columns") where !columns.contains(column) { columns.append(column) }
     for facet in query.list("facet") where !facets.contains(facet) { facets.append(facet) }
+    guard facets.count <= Self.mostFacets else {
+      throw QueryError.invalid(
+        name: "facet", value: facets.joined(separator: ","), expected: "at most \(Self.mostFacets) properties")
+    }
     offset = Int(try query.integer("offset", in: 0...Self.furthest) ?? 0)
     isCounted = try query.flag("count") ?? false
   }
