@@ -23,8 +23,6 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
-
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -186,16 +184,14 @@ class Pages(unittest.TestCase):
             self.daemon.submit("next.csv", "id,name\n23,Tony\n", "--hold")
             self.open("/data/main/Person")
             row = self.browser.find_element(By.CSS_SELECTOR, "main tbody tr a").get_attribute("href")
+            shown = urllib.parse.urlsplit(row).path
             Pages.shown = {
                 "overview": "/", "jobs": "/jobs", "job": f"/jobs/{job}", "question": f"/jobs/{job}/remove",
                 "change": "/jobs/change?q=state:scheduled&action=cancel", "rejects": f"/jobs/{job}/rejects",
-                "reject": f"/jobs/{job}/rejects/1", "data": "/data", "model": "/model/main", "objects": "/data/main/Person?sort=-id",
-                "object": urllib.parse.urlsplit(row).path, "schedules": "/schedules", "stores": "/stores",
-                "versions": "/model/main/versions", "help": "/help",
-
-                "object": urllib.parse.urlsplit(row).path, "edit": urllib.parse.urlsplit(row).path + "/edit",
-                "delete": urllib.parse.urlsplit(row).path + "/delete", "new": "/data/main/Person/new", "schedules": "/schedules", "stores": "/stores",
-                "log": "/log", "upload": "/upload", "configuration": "/configuration", "mistake": "/jobs?q=colour:red",
+                "reject": f"/jobs/{job}/rejects/1", "data": "/data", "model": "/model/main",
+                "versions": "/model/main/versions", "objects": "/data/main/Person?sort=-id", "object": shown,
+                "edit": shown + "/edit", "delete": shown + "/delete", "new": "/data/main/Person/new",
+                "schedules": "/schedules", "stores": "/stores", "help": "/help", "log": "/log", "upload": "/upload", "configuration": "/configuration", "mistake": "/jobs?q=colour:red",
                 "nothing": "/nothing"}
         return Pages.shown
 
