@@ -44,7 +44,7 @@ struct ClaimTests {
     for job in jobs { #expect(try await queue.whenEnded(job.id).state == .completed) }
     #expect(slow.most == 2)
     #expect(
-      try await queue.counts().lanes == [
+      try await queue.counts().lanes.filter { $0.key != LaneConfiguration.changesName } == [
         "import": [.completed: 6, .available: 0, .running: 0],
         "maintenance": [.completed: 1, .available: 0, .running: 0],
       ])
