@@ -14,18 +14,21 @@ package struct RecordSample {
   package init(_ request: ImportRequest, into entity: EntityDescription, limit: Int) throws {
     let source = try ImportSource(request.source, descriptor: request.descriptor)
     defer { withExtendedLifetime(source) {} }
-    let opened = try openSource(
-      fileDescriptor: source.descriptor, name: request.name, options: request.options.reader,
-      log: source.log?.descriptor, isMoved: request.isMoved, from: nil)
+    let interruption = request.makeInterruption()
+    let opened = try interruption.limit {
+      try openSource(
+        fileDescriptor: source.descriptor, name: request.name, options: request.options.reader,
+        log: source.log?.descriptor, isMoved: request.isMoved, from: nil)
+    }
     let batch = RecordBatch()
-    guard try opened.reader.read(into: batch, limit: limit) else { return }
+    guard try interruption.limit({ try opened.reader.read(into: batch, limit: limit) }) else { return }
     let mapping = try RecordMapping(
       entity, columns: batch.columns, options: request.options.mapping, mayNest: !opened.isTabular,
       keys: MaskKeys(request.credentials))
     if let masking = mapping.masking { try masking.mask(batch, opened.reader.rejectForm) }
     var converter = RecordConverter(
       batch, mapping, request.options.effectiveMode(for: entity), bytesRead: opened.reader.bytesRead)
-    let converted = try request.makeInterruption().limit { try converter.convertForObjects() }
+    let converted = try interruption.limit { try converter.convertForObjects() }
     let attributes = Self.attributes(of: mapping)
     properties = attributes.map(\.name) + (mapping.references + mapping.collections).map(\.relationship.name)
     let given = Set(attributes.map(\.name))

@@ -42,14 +42,17 @@ package struct SourceColumns: Sendable {
   package let notes: [String]
 
   /// Reads the source's beginning.
-  /// - Throws: ``MappingError``, ``ReaderError``.
+  /// - Throws: ``MappingError``, ``ReaderError``, and ``Interrupted`` when the request says so.
   package init(_ request: ImportRequest, into entity: EntityDescription) throws {
     let source = try ImportSource(request.source, descriptor: request.descriptor)
-    let opened = try openSource(
-      fileDescriptor: source.descriptor, name: request.name, options: request.options.reader,
-      log: source.log?.descriptor, from: nil)
     let batch = RecordBatch()
-    _ = try opened.reader.read(into: batch, limit: Self.records)
+    let opened = try request.makeInterruption().limit {
+      let opened = try openSource(
+        fileDescriptor: source.descriptor, name: request.name, options: request.options.reader,
+        log: source.log?.descriptor, from: nil)
+      _ = try opened.reader.read(into: batch, limit: Self.records)
+      return opened
+    }
     // A reader of JSON knows them only now.
     let names = opened.reader.columns.filter { !$0.isEmpty && !RejectReason.isAdded($0) }
     for (place, name) in opened.reader.columns.enumerated() where names.contains(name) {

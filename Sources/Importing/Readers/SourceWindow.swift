@@ -4,8 +4,10 @@
 // 2. Consumed bytes are discarded: the window holds one block and the record being read, never the file.
 // 3. `slack` bytes after `tail` may be loaded but not interpreted, so that eight bytes can be loaded at any place below it.
 // 4. `fill` may move everything: it invalidates pointers into the window, but not distances from `head`.
+// 5. Before each block, an `Interruption` may end the reading: a source may have no record for a long time.
 
 import Glibc
+import ManagedObjects
 
 /// A sliding window over a source. Offsets are those in the source's output: in the file itself if it is plain text,
 /// otherwise in the unpacked and decoded text.
@@ -116,6 +118,8 @@ final class SourceWindow {
   }
 
   private func readBlock() throws(ReaderError) {
+    // `Interruption.limit` throws `Interrupted` in its place.
+    if Interruption.isRequested { throw .readFailed(errno: ECANCELED) }
     try makeRoom()
     let count = try source.read(into: base + tail, count: blockSize)
     tail += count

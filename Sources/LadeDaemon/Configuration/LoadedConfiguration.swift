@@ -23,12 +23,15 @@ struct LoadedConfiguration: Sendable {
   /// See ``DaemonConfiguration/load(path:environment:)``.
   /// - Parameters:
   ///   - isOnlyChecked: whether nothing is to run by it: then secrets that are out of reach are left out.
+  ///   - saved: the saved recipes of a running daemon, for which another `state` needs a restart; nil for those in the
+  ///     folder that the files name.
   ///   - change: what is to become of a saved recipe, as if it had been done.
   init(
-    path: String, environment: [String: String], isOnlyChecked: Bool = false, with change: SavedRecipes.Change? = nil
+    path: String, environment: [String: String], isOnlyChecked: Bool = false, saved: SavedRecipes? = nil,
+    with change: SavedRecipes.Change? = nil
   ) throws(ConfigurationProblems) {
     let reading = ConfigurationReading(environment: environment, isOnlyChecked: isOnlyChecked)
-    let layers = ConfigurationLayers(path: path, reading, with: change)
+    let layers = ConfigurationLayers(path: path, reading, saved: saved, with: change)
     var configuration = DaemonConfiguration()
     let credentials = MaskCredentials(folder: environment["CREDENTIALS_DIRECTORY"])
     configuration.credentials = isOnlyChecked && credentials.folder == nil ? nil : credentials

@@ -28,10 +28,11 @@ extension DaemonBackend {
   private static let checkQueue = DispatchQueue(label: "control.configuration")
 
   func configurationSettings() async throws -> ConfigurationSettings {
-    let (path, current) = (loaded.path, configuration)
+    let (path, current, saved) = (loaded.path, configuration, loaded.configuration.savedRecipes)
     return try await Self.checkQueue.result {
       do {
-        let new = try LoadedConfiguration(path: path, environment: ProcessInfo.processInfo.environment)
+        let new = try LoadedConfiguration(
+          path: path, environment: ProcessInfo.processInfo.environment, saved: saved)
         return ConfigurationSettings(
           layers: new.layers, settings: new.settings, differs: new.configuration != current)
       } catch let problems as ConfigurationProblems {
@@ -56,7 +57,8 @@ extension DaemonBackend {
     _ path: String, _ current: SubmissionPlan, _ started: DaemonConfiguration
   ) throws -> ConfigurationCheck {
     do {
-      let new = try LoadedConfiguration(path: path, environment: ProcessInfo.processInfo.environment)
+      let new = try LoadedConfiguration(
+        path: path, environment: ProcessInfo.processInfo.environment, saved: started.savedRecipes)
       let problems = try new.problems(current.operations) + new.migrationProblems()
       let reload =
         try problems.isEmpty ? ReloadPlan(new.configuration, over: current, since: started).reload : Reload()

@@ -41,7 +41,14 @@ extension DaemonBackend {
     return try await translating {
       let origin = origin(of: submission, by: peer)
       if let known = try await job(madeFrom: origin) { return shown(queue.completed(known)) }
-      let file = try await opened(submission, for: peer)
+      let file: SubmittedInput?
+      do {
+        file = try await opened(submission, for: peer)
+      } catch {
+        // Another submission of the upload may have made the job since, and have removed the file.
+        guard let known = try await job(madeFrom: origin) else { throw error }
+        return shown(queue.completed(known))
+      }
       var wanted = try plan.submission(submission, source: file?.name, files: file?.files, by: peer.who)
       wanted.origin = origin
       let made = try await queue.receive(wanted)

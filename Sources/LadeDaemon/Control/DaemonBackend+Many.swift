@@ -18,7 +18,15 @@ extension DaemonBackend {
             receipts[place] = .init(id: known.id, isOld: true)
             return
           }
-          let file = try await opened(submission, for: peer)
+          let file: SubmittedInput?
+          do {
+            file = try await opened(submission, for: peer)
+          } catch {
+            // Another submission of the upload may have made the job since, and have removed the file.
+            guard let known = try await job(madeFrom: origin) else { throw error }
+            receipts[place] = .init(id: known.id, isOld: true)
+            return
+          }
           var wanted = try plan.submission(submission, source: file?.name, files: file?.files, by: peer.who)
           wanted.origin = origin
           planned.append((place, wanted, file))

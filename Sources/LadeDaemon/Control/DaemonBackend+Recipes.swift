@@ -9,6 +9,8 @@ import Spool
 extension DaemonBackend {
   /// One file is tried at a time: it takes a core, and its store's turn to write.
   static let trialQueue = DispatchQueue(label: "control.trial")
+  /// Columns are asked for while a person waits, and don't wait for trials: a comparison may take a minute.
+  private static let columnQueue = DispatchQueue(label: "control.columns")
 
   func recipes() -> [Recipe] {
     configuration.recipes.map { Recipe(name: $0.name, store: $0.store, entity: $0.entity, lane: $0.lane) }
@@ -68,7 +70,7 @@ extension DaemonBackend {
       let reading = FirstRecords(
         model: model, file: file, entity: subject.entity, options: subject.options, credentials: credentials)
       var columns = FileColumns(store: subject.store.configuration.name, entity: subject.entity)
-      columns = try await Self.trialQueue.result { [columns] in try reading.columns(columns) }
+      columns = try await Self.columnQueue.result { [columns] in try reading.columns(columns) }
       if !isOwn, !permissions.isOperator(peer.uid) {
         for place in columns.columns.indices { columns.columns[place].values = [] }
       }

@@ -12,10 +12,11 @@ extension DaemonBackend {
 
   func recipe(_ name: String) async throws -> RecipeDefinition {
     guard let recipe = configuration.recipe(named: name) else { throw noSuchRecipe(name) }
-    let path = loaded.path
+    let (path, saved) = (loaded.path, loaded.configuration.savedRecipes)
     let read = try await Self.definitionQueue.result {
       do {
-        return try LoadedConfiguration(path: path, environment: ProcessInfo.processInfo.environment)
+        return try LoadedConfiguration(
+          path: path, environment: ProcessInfo.processInfo.environment, saved: saved)
       } catch let problems as ConfigurationProblems {
         throw ControlError.badConfiguration(problems.problems.map(\.description))
       }
@@ -56,6 +57,10 @@ extension DaemonBackend {
     } catch let error as WriterError {
       throw ControlError.unavailable(
         reason: "The recipe can't be saved: \(error).", hint: "Nothing has changed.")
+    } catch let error as UnrestoredRecipe {
+      throw ControlError.unavailable(
+        reason: "The recipe isn't used as it was asked for, but its file may say so: \(error).",
+        hint: "The next reload or start reads that file.")
     }
   }
 

@@ -34,6 +34,8 @@ struct FirstRecords: Sendable {
       found.failure = error.description
     } catch let error as MappingError {
       found.failure = error.description
+    } catch is Interrupted {
+      found.failure = "its first records can't be read within \(Self.longest.components.seconds) s"
     }
     return found
   }

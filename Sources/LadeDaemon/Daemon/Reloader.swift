@@ -66,7 +66,8 @@ actor Reloader {
   }
 
   /// Saves or removes a recipe of a client, and applies the configuration with it: all of it or nothing.
-  /// - Throws: as ``reload()``; `ControlError.conflict` where the configuration's files have a recipe of the name.
+  /// - Throws: as ``reload()``; `ControlError.conflict` where the configuration's files have a recipe of the name;
+  ///   `WriterError` where its file can't be written, ``UnrestoredRecipe`` where it can't be put back as it was.
   func save(_ change: SavedRecipes.Change) async throws -> Reload {
     let before = last
     let next = Task {
@@ -83,21 +84,38 @@ actor Reloader {
     let (path, operations) = (loaded.path, current.now.plan.operations)
     let saved = loaded.configuration.savedRecipes
     let former = try await reading.result {
-      let read = try Self.read(path, operations, with: change)
+      let read = try Self.read(path, operations, saved, with: change)
       if change.text != nil, read.configuration.recipe(named: change.name)?.isSaved != true {
         throw ControlError.conflict(
           reason: "The files of the configuration say something about a recipe \(change.name).",
           hint: "Choose another name.")
       }
-      let former = try saved.text(of: change.name)
-      try saved.apply(change)
-      return former
+      return try saved.text(of: change.name)
     }
     do {
+      // It may fail after the file has changed: where the folder can't be synced.
+      try await reading.result { try saved.apply(change) }
       return try await tell()
     } catch {
-      try await reading.result { try saved.apply(.init(name: change.name, text: former)) }
+      try await restore(former, of: change.name, in: saved, after: error)
       throw error
+    }
+  }
+
+  /// Has a saved recipe say again what it did before a change that failed.
+  private func restore(
+    _ former: String?, of name: String, in saved: SavedRecipes, after cause: any Error
+  ) async throws {
+    do {
+      try await reading.result {
+        // A change that failed early has left the file alone: there may be no room to write it once more.
+        guard try saved.text(of: name) != former else { return }
+        try saved.apply(.init(name: name, text: former))
+      }
+    } catch {
+      let failure = UnrestoredRecipe(name: name, cause: cause, restoring: error)
+      logger.error("configuration: \(failure)")
+      throw failure
     }
   }
 
@@ -130,9 +148,10 @@ actor Reloader {
 
   private func perform() async throws -> Reload {
     let old = current.now
+    // The saved recipes are those of the start's state folder, as that is in force until a restart.
     let (path, started) = (loaded.path, loaded.configuration)
     let (next, new, advice) = try await reading.result(of: {
-      let read = try Self.read(path, old.plan.operations)
+      let read = try Self.read(path, old.plan.operations, started.savedRecipes)
       let next = try ReloadPlan(read.configuration, over: old.plan, since: started)
       return (next, CurrentConfiguration.Snapshot(next.submissions), read.modelAdvice().map(\.description))
     })
@@ -156,18 +175,39 @@ actor Reloader {
 
   /// The configuration as it is now, if nothing is wrong with it.
   private static func read(
-    _ path: String, _ operations: OperationCatalogue, with change: SavedRecipes.Change? = nil
+    _ path: String, _ operations: OperationCatalogue, _ saved: SavedRecipes,
+    with change: SavedRecipes.Change? = nil
   ) throws -> LoadedConfiguration {
     let problems: [ConfigurationProblem]
     do {
       let read = try LoadedConfiguration(
-        path: path, environment: ProcessInfo.processInfo.environment, with: change)
+        path: path, environment: ProcessInfo.processInfo.environment, saved: saved, with: change)
       problems = try read.problems(operations)
       if problems.isEmpty { return read }
     } catch let error as ConfigurationProblems {
       problems = error.problems
     }
     throw ControlError.badConfiguration(problems.map(\.description))
+  }
+}
+
+/// The change of a saved recipe failed, and its file couldn't be put back as it was: it may say what was asked for,
+/// while the daemon works by what it said before.
+struct UnrestoredRecipe: Error, CustomStringConvertible {
+  let name: String
+  /// Why the change failed.
+  let cause: any Error
+  /// Why the file couldn't be put back.
+  let restoring: any Error
+
+  var description: String {
+    let reason =
+      switch cause {
+      case ControlError.badConfiguration(let mistakes): mistakes.joined(separator: "; ")
+      case let refusal as ControlError: refusal.problem.detail
+      default: "\(cause)"
+      }
+    return "recipe \(name) couldn't be changed (\(reason)), nor its file put back as it was (\(restoring))"
   }
 }
 

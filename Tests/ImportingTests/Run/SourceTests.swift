@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjects
+import Synchronization
 import Testing
 
 @testable import Importing
@@ -50,6 +51,29 @@ struct SourceTests {
       return
     }
     #expect(try ImportCheckpoint.read("1", in: room.context())?.isFinished == false)
+  }
+
+  @Test("is no longer read for its columns and first records when the time is up, even where it has no record")
+  func interruptedPreview() throws {
+    let room = try ImportRoom(.memory)
+    let entity = try #require(room.coordinator.model.entitiesByName["Person"])
+    let file = room.file("a.csv")
+    let gap = String(repeating: "\n", count: 2 << 20)
+    try Data("code,name\np,Person\n\(gap)q,Other\n".utf8).write(to: file)
+    var request = ImportRequest(
+      job: "1", source: file, name: "a.csv", entity: entity.name, options: ImportOptions(),
+      rejects: room.file("rejects"))
+    #expect(try SourceColumns(request, into: entity).columns.map(\.values) == [["p", "q"], ["Person", "Other"]])
+    let asked = Mutex(0)
+    request.shouldStopWithinRecord = {
+      asked.withLock {
+        $0 += 1
+        return $0 > 4
+      }
+    }
+    #expect(throws: Interrupted.self) { _ = try SourceColumns(request, into: entity) }
+    asked.withLock { $0 = 0 }
+    #expect(throws: Interrupted.self) { _ = try RecordSample(request, into: entity, limit: 5) }
   }
 
   @Test("isn't looked at when the job had finished", arguments: StoreKind.allCases)

@@ -212,6 +212,17 @@ struct ConfigurationLayerTests {
       ])
   }
 
+  @Test("a running daemon's saved recipes are those of its state, whatever folder the files name for the next start")
+  func savedRecipes() throws {
+    let file = try ConfigurationFile(Self.base + "state: next\nsave_recipes: true\n")
+    let saved = SavedRecipes(state: file.folder + "/now")
+    try saved.apply(.init(name: "mine", text: "recipes: {mine: {store: main, entity: Person}}\n"))
+    let running = try LoadedConfiguration(path: file.path, environment: [:], saved: saved).configuration
+    #expect(running.state == file.folder + "/next")
+    #expect(running.recipe(named: "mine")?.isSaved == true)
+    #expect(try file.load().recipe(named: "mine") == nil)
+  }
+
   @Test("a variable that may mean two names is reported")
   func ambiguous() throws {
     let file = try ConfigurationFile(

@@ -141,6 +141,23 @@ struct SavedRecipeTests {
     try await daemon.stop()
   }
 
+  @Test("until a restart, recipes are saved and used in the state folder of the start, even if the files name another")
+  func otherState() async throws {
+    let (folder, daemon) = try await started()
+    _ = try await folder.got(Reload.self, "PUT", .recipe("mine"), body: Self.draft)
+    let text = try folder.text("lade.yaml")
+    try folder.write(text.replacing("state: state", with: "state: other"), to: "lade.yaml")
+    let answer = try await folder.http("POST", Endpoint.reload.path)
+    let reload: Reload = try answer.decoded()
+    #expect(reload.changed.isEmpty && reload.removed.isEmpty && reload.needsRestart.contains("state"), "\(reload)")
+    let saving: Reload = try await folder.got("PUT", .recipe("second"), body: Self.draft)
+    #expect(saving.changed == ["recipes.second"])
+    #expect(try folder.names(in: "state/recipes") == ["mine.yaml", "second.yaml"])
+    let definition: RecipeDefinition = try await folder.got("GET", .recipe("mine"))
+    #expect(definition.isSaved)
+    try await daemon.stop()
+  }
+
   @Test("a daemon that isn't to save recipes does not, and uses none")
   func off() async throws {
     let (folder, daemon) = try await started(Self.members, "")

@@ -1,4 +1,5 @@
 import Glibc
+import ManagedObjects
 
 /// A Parquet file: its schema, and where its row groups stand. Of the footer, its bytes are kept; a row group's part is read
 /// when the group is.
@@ -135,6 +136,8 @@ final class ParquetFile {
   private static func read(
     _ descriptor: Int32, at offset: Int64, into target: UnsafeMutableBufferPointer<UInt8>
   ) throws(ParquetError) {
+    // `Interruption.limit` throws `Interrupted` in its place.
+    if Interruption.isRequested { throw .cannotRead(errno: ECANCELED) }
     var filled = 0
     while filled < target.count {
       let got = pread(

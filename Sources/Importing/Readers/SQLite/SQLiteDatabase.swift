@@ -163,7 +163,7 @@ final class SQLiteDatabase {
       { context in
         guard let context else { return 1 }
         let limiter = Unmanaged<SQLiteCostLimiter>.fromOpaque(context).takeUnretainedValue()
-        return limiter.look(steps: SQLiteCostLimiter.stepsPerCheck) ? 1 : 0
+        return limiter.look(steps: SQLiteCostLimiter.stepsPerCheck) || Interruption.isRequested ? 1 : 0
       }, context)
     let result = lade_source_add_functions(
       source,

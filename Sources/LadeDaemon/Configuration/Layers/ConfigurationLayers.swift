@@ -18,8 +18,12 @@ struct ConfigurationLayers {
   private(set) var names: [String] = []
 
   /// Blocks. What is wrong is reported to the reading.
-  /// - Parameter change: what is to become of a saved recipe, as if it had been done.
-  init(path: String, _ reading: ConfigurationReading, with change: SavedRecipes.Change? = nil) {
+  /// - Parameters:
+  ///   - saved: the recipes that clients have saved; nil for those in the folder of the state that the layers name.
+  ///   - change: what is to become of a saved recipe, as if it had been done.
+  init(
+    path: String, _ reading: ConfigurationReading, saved: SavedRecipes? = nil, with change: SavedRecipes.Change? = nil
+  ) {
     self.path = path
     self.reading = reading
     add(path)
@@ -33,7 +37,7 @@ struct ConfigurationLayers {
       }
       layers.append(YAMLValue.Layer(node: node, reader: reader))
     }
-    addSavedRecipes(with: change)
+    addSavedRecipes(saved, with: change)
   }
 
   private mutating func add(_ file: String) {
@@ -71,7 +75,7 @@ struct ConfigurationLayers {
   }
 
   /// The saved recipes, if the other layers have them used.
-  private mutating func addSavedRecipes(with change: SavedRecipes.Change?) {
+  private mutating func addSavedRecipes(_ known: SavedRecipes?, with change: SavedRecipes.Change?) {
     let said = layers.flatMap { layer in layer.node.pairs.map { (key: $0.key.string, value: $0.value, layer.reader) } }
     // What is wrong with these values is reported when they are read for good.
     guard
@@ -84,7 +88,7 @@ struct ConfigurationLayers {
     }
     let taken = Set(
       said.filter { $0.key == DaemonConfiguration.Key.recipes.rawValue }.flatMap { $0.value.pairs.map(\.key.string) })
-    let saved = SavedRecipes(state: state ?? DaemonConfiguration().state)
+    let saved = known ?? SavedRecipes(state: state ?? DaemonConfiguration().state)
     do {
       let names = Set(try saved.names()).union([change].compactMap { $0?.text == nil ? nil : $0?.name })
       for name in names.sorted() where !taken.contains(name) {
