@@ -7,7 +7,10 @@ extension ControlBackend {
   ///
   /// What keeps it from being read is thrown before anything is sent. What does so later ends the answer without its last
   /// chunk, which clients report.
-  package func rejectFileAnswer(_ id: Int64) async throws -> Response {
+  /// - Parameter mayGoOn: whether the client may still have it; asked before each part but the first.
+  package func rejectFileAnswer(
+    _ id: Int64, while mayGoOn: @escaping @Sendable () -> Bool = { true }
+  ) async throws -> Response {
     let first = try await rejectFile(id, from: 0)
     let headers: HTTPFields = [
       .contentType: "application/octet-stream", .contentDisposition: "attachment; filename=\"\(first.headerName)\"",
@@ -18,6 +21,9 @@ extension ControlBackend {
         try await writer.write(ByteBuffer(bytes: first.bytes))
         var next = first.next
         while let place = next {
+          guard mayGoOn() else {
+            throw ControlError.forbidden(reason: "The session has ended.", hint: "Sign in again.")
+          }
           let part = try await rejectFile(id, from: place)
           try await writer.write(ByteBuffer(bytes: part.bytes))
           next = part.next

@@ -55,7 +55,7 @@ package struct SourceColumns: Sendable {
     }
     // A reader of JSON knows them only now.
     let names = opened.reader.columns.filter { !$0.isEmpty && !RejectReason.isAdded($0) }
-    for (place, name) in opened.reader.columns.enumerated() where names.contains(name) {
+    for (place, name) in opened.reader.columns.enumerated() where !name.isEmpty && !RejectReason.isAdded(name) {
       columns.append(Column(name: name, values: Self.values(of: place, in: batch)))
     }
     properties = Self.properties(of: entity, request.options.mapping, names)

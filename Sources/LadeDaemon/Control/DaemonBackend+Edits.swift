@@ -41,6 +41,12 @@ extension DaemonBackend {
   func check(_ edit: ObjectEdit, of entity: String, by peer: Peer) async throws -> EditCheck {
     let (store, description) = try target(ObjectQuery(entity: entity, store: edit.store))
     let submission = edit.submission(entity: entity)
+    // A deletion reads all that it would take along, so nobody asks who mayn't delete.
+    try permissions.check(submission, by: peer)
+    let most = 2 * description.propertiesByName.count
+    guard edit.values.count + edit.cleared.count <= most else {
+      throw ControlError.invalid(field: "set", reason: "\(entity) has \(description.propertiesByName.count) properties")
+    }
     let change: EditPlan
     do {
       let options = try EditOptions.read(submission)
@@ -48,7 +54,7 @@ extension DaemonBackend {
       let masked = maskedAttributes(of: description, in: store)
       let faults =
         change.faults.map { EditCheck.Fault(property: $0.property, reason: $0.reason) }
-        + edit.values.keys.filter(masked.contains).sorted().map { .init(property: $0, reason: Self.isMasked) }
+        + (edit.values.keys + edit.cleared).filter(masked.contains).sorted().map { .init(property: $0, reason: Self.isMasked) }
       if !faults.isEmpty { return EditCheck(faults: faults) }
       try change.check()
     } catch let failure as JobFailure {
@@ -190,12 +196,19 @@ extension SubmissionPlan {
   /// Refuses an edit that would put a clear value where a mask belongs.
   /// - Throws: ``SubmissionProblem``.
   func checkMasks(ofEdit submission: JobSubmission, in store: DataStores.Store) throws {
-    guard submission.kind == EditOperation.kind, case .map(let values) = submission.options["set"],
+    guard submission.kind == EditOperation.kind,
       let entity = submission.entity.flatMap({ store.coordinator.model.entitiesByName[$0] })
     else { return }
+    var named: [(option: String, name: String)] = []
+    if case .map(let values) = submission.options["set"] { named += values.keys.map { ("set", $0) } }
+    if case .list(let names) = submission.options["clear"] {
+      for case .string(let name) in names { named.append(("clear", name)) }
+    }
     let masked = maskedAttributes(of: entity, in: store)
-    guard let name = values.keys.sorted().first(where: masked.contains) else { return }
+    guard let (option, name) = named.sorted(by: { $0.name < $1.name }).first(where: { masked.contains($0.name) }) else {
+      return
+    }
     throw SubmissionProblem(
-      field: "options.set.\(name)", reason: EditRefusal.masked, advice: "Leave it out, or import the object again.")
+      field: "options.\(option).\(name)", reason: EditRefusal.masked, advice: "Leave it out, or import the object again.")
   }
 }

@@ -94,7 +94,8 @@ struct RecipeMasks {
     }
   }
 
-  /// The names of the attributes of an entity that any recipe masks.
+  /// The names of the attributes that any recipe masks, of an entity or of one that inherits from it: an object of the latter
+  /// is one of the former, too.
   func names(of entity: EntityDescription) -> Set<String> {
     Set(
       recipes.flatMap { recipe in
@@ -102,9 +103,16 @@ struct RecipeMasks {
         let rules =
           recipe.entity == ImportRequest.feed
           ? mapping.narrowed(to: entity).properties
-          : entity.isKind(ofEntityNamed: recipe.entity) ? mapping.properties : [:]
+          : Self.isRelated(entity, recipe.entity) ? mapping.properties : [:]
         return rules.filter { $0.value.mask != nil }.keys
       })
+  }
+
+  private static func isRelated(_ entity: EntityDescription, _ name: String) -> Bool {
+    func isAbove(_ entity: EntityDescription) -> Bool {
+      entity.subentities.contains { $0.name == name || isAbove($0) }
+    }
+    return entity.isKind(ofEntityNamed: name) || isAbove(entity)
   }
 
   private func masks(of entity: EntityDescription) throws -> [(String, ValueMask)] {

@@ -13,7 +13,10 @@ struct MappingFormView {
       HTML.void("input", .other("type", "hidden"), .name("into"), .value(form.into))
       form.recipe.map { HTML.void("input", .other("type", "hidden"), .name("recipe"), .value($0)) }
       HTML.void("input", .other("type", "hidden"), .name("sent"), .value("1"))
-      if !columns.properties.isEmpty { properties }
+      if !columns.properties.isEmpty {
+        properties
+        manyColumns
+      }
       part("How objects are found and made", MappingField.records)
       part("How the file is read", MappingField.reading)
       file
@@ -23,6 +26,18 @@ struct MappingFormView {
   }
 
   // MARK: Properties
+
+  /// Columns that each property can be chosen from. A file may have thousands, which then stand in the page once.
+  private static let mostChoices = 200
+
+  @HTMLBuilder
+  private var manyColumns: HTML {
+    if columns.columns.count > Self.mostChoices {
+      HTML.element("datalist", .id("columns")) {
+        for column in columns.columns { HTML.void("option", .value(column.name)) }
+      }
+    }
+  }
 
   private var properties: HTML {
     HTML.table(
@@ -61,6 +76,11 @@ struct MappingFormView {
   private func column(of property: FileColumns.Property) -> HTML {
     let chosen = form.text("column", of: property.name)
     let names = columns.columns.map(\.name)
+    guard names.count <= Self.mostChoices else {
+      return HTML.void(
+        "input", .field("\(property.name):column"), .label("Column of \(property.name)"), .value(chosen),
+        .list("columns"))
+    }
     return HTML.element(
       "select", .field("\(property.name):column"), .label("Column of \(property.name)")
     ) {

@@ -29,6 +29,7 @@ struct DataEditForm: Sendable {
   /// Reads `do`, `version`, and for each property `property`, `shown`, `value`, `none` and `take`.
   /// - Throws: ``QueryError``.
   init(parsing text: String) throws {
+    var properties: Set<String> = []
     for item in text.split(separator: "&") {
       let pair = try QueryString(parsing: String(item))
       guard let name = pair.names.first, let value = pair[name] else { continue }
@@ -41,7 +42,7 @@ struct DataEditForm: Sendable {
         action = known
       case "version": version = value
       case "property":
-        guard !entries.contains(where: { $0.property == value }) else { throw QueryError.repeated(name: value) }
+        guard properties.insert(value).inserted else { throw QueryError.repeated(name: value) }
         entries.append(Entry(property: value))
       case "shown", "value", "none", "take":
         guard !entries.isEmpty else { throw QueryError.missing(name: "property") }

@@ -89,8 +89,9 @@ extension PageRoutes {
     let object = try await editPage(visit, number: visit.number("number")).object
     let edit = ObjectEdit(
       store: object.store, object: object.object, version: version ?? object.version, isDeletion: true)
+    let isPossible = object.refusal == nil && !check.settings.isReadOnly
     return DataDeletePage(
-      object: object, check: try await backend.check(edit, of: object.entity, by: visit.peer),
+      object: object, check: isPossible ? try await backend.check(edit, of: object.entity, by: visit.peer) : EditCheck(),
       isReadOnly: check.settings.isReadOnly)
   }
 

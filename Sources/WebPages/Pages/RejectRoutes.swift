@@ -9,7 +9,7 @@ extension PageRoutes {
     router.get("/jobs/{id}/rejects/file") { request, context in
       let visit = try visit(request, context)
       try visit.query().refuseNames(otherThan: [])
-      return try await backend.rejectFileAnswer(visit.job())
+      return try await backend.rejectFileAnswer(visit.job(), while: staysSignedIn(visit))
     }
     page(router, "/jobs/{id}/rejects/retry") { visit in
       try visit.query().refuseNames(otherThan: [])
