@@ -29,7 +29,8 @@ extension JobQueue {
       kind: ChangeOperation.kind, lane: LaneConfiguration.changesName, submittedBy: who)
     let options = try encoder.encode(change)
     guard options.count <= Self.longestOptions else {
-      throw JobQueueError.invalidSubmission("its filter has \(options.count) bytes; \(Self.longestOptions) are possible")
+      throw JobQueueError.invalidSubmission(
+        "its filter has \(options.count) bytes; \(Self.longestOptions) are possible")
     }
     submission.resolvedOptions = String(decoding: options, as: UTF8.self)
     return try await submit(submission)

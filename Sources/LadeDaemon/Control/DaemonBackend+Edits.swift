@@ -54,7 +54,9 @@ extension DaemonBackend {
       let masked = maskedAttributes(of: description, in: store)
       let faults =
         change.faults.map { EditCheck.Fault(property: $0.property, reason: $0.reason) }
-        + (edit.values.keys + edit.cleared).filter(masked.contains).sorted().map { .init(property: $0, reason: Self.isMasked) }
+        + (edit.values.keys + edit.cleared).filter(masked.contains).sorted().map {
+          .init(property: $0, reason: Self.isMasked)
+        }
       if !faults.isEmpty { return EditCheck(faults: faults) }
       try change.check()
     } catch let failure as JobFailure {
@@ -209,6 +211,7 @@ extension SubmissionPlan {
       return
     }
     throw SubmissionProblem(
-      field: "options.\(option).\(name)", reason: EditRefusal.masked, advice: "Leave it out, or import the object again.")
+      field: "options.\(option).\(name)", reason: EditRefusal.masked,
+      advice: "Leave it out, or import the object again.")
   }
 }

@@ -61,19 +61,20 @@ final class DiskMeter: Sendable {
         found.append((status.st_dev, [part.name], part.path))
       }
     }
-    return lost + found.map { _, parts, path in
-      var space = statvfs()
-      guard statvfs(path, &space) == 0 else {
-        let problem = "\(SystemFailure(code: errno))"
-        return DiskUse(part: parts.joined(separator: ", "), path: path, problem: problem)
+    return lost
+      + found.map { _, parts, path in
+        var space = statvfs()
+        guard statvfs(path, &space) == 0 else {
+          let problem = "\(SystemFailure(code: errno))"
+          return DiskUse(part: parts.joined(separator: ", "), path: path, problem: problem)
+        }
+        func bytes(_ blocks: UInt) -> Int64 {
+          let (bytes, isTooMuch) = blocks.multipliedReportingOverflow(by: space.f_frsize)
+          return isTooMuch ? .max : Int64(clamping: bytes)
+        }
+        return DiskUse(
+          parts: parts, path: path, size: bytes(space.f_blocks), free: bytes(space.f_bavail),
+          inodes: Int64(clamping: space.f_files), freeInodes: Int64(clamping: space.f_favail))
       }
-      func bytes(_ blocks: UInt) -> Int64 {
-        let (bytes, isTooMuch) = blocks.multipliedReportingOverflow(by: space.f_frsize)
-        return isTooMuch ? .max : Int64(clamping: bytes)
-      }
-      return DiskUse(
-        parts: parts, path: path, size: bytes(space.f_blocks), free: bytes(space.f_bavail),
-        inodes: Int64(clamping: space.f_files), freeInodes: Int64(clamping: space.f_favail))
-    }
   }
 }

@@ -91,7 +91,8 @@ extension PageRoutes {
       store: object.store, object: object.object, version: version ?? object.version, isDeletion: true)
     let isPossible = object.refusal == nil && !check.settings.isReadOnly
     return DataDeletePage(
-      object: object, check: isPossible ? try await backend.check(edit, of: object.entity, by: visit.peer) : EditCheck(),
+      object: object,
+      check: isPossible ? try await backend.check(edit, of: object.entity, by: visit.peer) : EditCheck(),
       isReadOnly: check.settings.isReadOnly)
   }
 

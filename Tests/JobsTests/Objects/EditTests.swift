@@ -8,7 +8,8 @@ import Testing
 @Suite("Editing one object", .timeLimit(.minutes(20)))
 struct EditTests {
   /// Reads an item on this thread; nothing of it may outlive the call, since a test goes on elsewhere after each wait.
-  private func read<Value>(_ code: String, in house: Warehouse, _ body: (ManagedObject) throws -> Value) throws -> Value {
+  private func read<Value>(_ code: String, in house: Warehouse, _ body: (ManagedObject) throws -> Value) throws -> Value
+  {
     let context = house.context()
     let item = try context.fetch(
       FetchRequest<ManagedObject>(entityName: "Item", predicate: .equal("code", .string(code)))
