@@ -153,6 +153,17 @@ struct DataEditPageTests {
     }
   }
 
+  @Test("what was shown never comes back with the version of now, which would undo what somebody else has changed")
+  func staleCheck() async throws {
+    try await Site.with { site async throws in
+      let browser = try await site.signedIn()
+      site.backend.edited.setTitle("theirs", of: 3)
+      let checked = try await browser.send(Self.address, body: form("check", [:]))
+      #expect(checked.text.contains("name=\"shown\" value=\"theirs\""))
+      #expect(!checked.text.contains("value=\"Title 3\""))
+    }
+  }
+
   @Test("a new object has the model's defaults, and none of them has to be typed")
   func newObject() async throws {
     try await Site.with { site async throws in

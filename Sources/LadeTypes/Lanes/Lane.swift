@@ -27,7 +27,7 @@ package struct LaneConfiguration: Sendable, Hashable {
 
   /// Why no lane can be like this; nil if one can.
   package var problem: String? {
-    if name == Self.changesName, !isBuiltIn { return "is the lane of changes of many jobs, which is there by itself" }
+    if name == Self.changesName, !isBuiltIn { return "is reserved for jobs that change other jobs" }
     if concurrency < 1 { return "has to run at least one job at a time" }
     if let rate, rate.jobs < 1 || !(rate.period > 0) {
       return "has to let at least one job begin, in a time longer than none"

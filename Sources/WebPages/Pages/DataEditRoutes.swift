@@ -27,9 +27,12 @@ extension PageRoutes {
     var shown = try await editPage(visit, number: number)
     shown.form = form
     let edit = form.edit(of: shown.object)
+    // What was shown must not come back with the version of now: saving it then would undo what somebody else has changed.
+    let isStale = number != nil && form.version != shown.object.version
     do {
       if edit.isEmpty {
-        if form.version != shown.object.version, form.action == .save { return .redirect(link(to: shown.object)) }
+        if isStale, form.action == .save { return .redirect(link(to: shown.object)) }
+        if isStale { shown.form = nil }
         shown.outcome = .nothing
         return .page(shown.page)
       }
@@ -56,6 +59,10 @@ extension PageRoutes {
     } catch let error as ControlError {
       // What was typed is worth more than a page of its own.
       guard error.problem.status != 404 else { throw error }
+      if isStale {
+        shown.outcome = .conflict
+        return .page(shown.page, .conflict)
+      }
       shown.outcome = .refused(error.problem)
       return .page(shown.page, .init(code: error.problem.status))
     }
