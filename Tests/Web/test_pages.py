@@ -413,10 +413,6 @@ class Pages(unittest.TestCase):
         self.daemon.ladectl("wait", str(job))
         path = self.daemon.folder / "after.csv"
         path.write_text("id,name\n811,Augusta\n812,Grace\n")
-
-    def test_foreign_columns_are_mapped_previewed_saved_and_imported(self):
-        path = self.daemon.folder / "foreign.csv"
-        path.write_text("Nr.;Voller Name;Geboren;Farbe\n70001;Zuse;22.06.1910;rot\n70002;k. A.;;blau\n")
         self.open("/upload")
         self.browser.find_element(By.ID, "files").send_keys(str(path))
         self.press("Send")
@@ -427,6 +423,56 @@ class Pages(unittest.TestCase):
         self.assertIn("Ada", row)
         self.assertIn("Augusta", row)
         self.assertIn("Grace", self.text())
+
+    def test_foreign_columns_are_mapped_previewed_saved_and_imported(self):
+        path = self.daemon.folder / "foreign.csv"
+        path.write_text("Nr.;Voller Name;Geboren;Farbe\n70001;Zuse;22.06.1910;rot\n70002;k. A.;;blau\n")
+        self.open("/upload")
+        self.browser.find_element(By.ID, "files").send_keys(str(path))
+        self.press("Send")
+        self.wait(lambda: self.browser.current_url.split("/")[-1].isdigit())
+        self.browser.find_element(By.LINK_TEXT, "Map the columns").click()
+        self.press("Map the columns")
+        preview = lambda: self.browser.find_element(By.ID, "preview").text
+        self.wait(lambda: "Required, and without a column: id" in preview())
+        for name, value in [("id", "Nr."), ("name", "Voller Name"), ("born", "Geboren")]:
+            Select(self.browser.find_element(By.NAME, f"{name}:column")).select_by_visible_text(value)
+        self.press("Preview")
+        self.wait(lambda: "Columns that nothing takes: Farbe" in preview())
+        self.assertIn("not_a_date", preview())
+        for name, text in [("born", "dd.MM.yyyy"), ("name", "k. A.")]:
+            row = self.browser.find_element(By.NAME, f"{name}:column").find_element(By.XPATH, "./ancestor::tr")
+            row.find_element(By.TAG_NAME, "summary").click()
+            row.find_element(By.NAME, f"{name}:{'date_format' if name == 'born' else 'nulls'}").send_keys(text)
+        self.wait(lambda: "1910-06-22" in preview() and "null" in preview())
+        self.assertNotIn("not_a_date", preview())
+        self.assertIn("column: Voller Name", preview().replace('"', ""))
+        self.assertIn("date_format", self.browser.current_url, "the address is the state")
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
+        for scheme in ["light", "dark"] if AXE else []:
+            feature = {"name": "prefers-color-scheme", "value": scheme}
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+            self.assertEqual(self.violations(), [], scheme)
+        self.browser.set_window_size(500, 800)
+        self.addCleanup(self.browser.set_window_size, 1200, 900)
+        wide = self.browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
+        self.assertLessEqual(wide, 0, "nothing is beside a phone's screen")
+        self.browser.refresh()
+        self.wait(lambda: "1910-06-22" in preview())
+        self.browser.find_element(By.ID, "name").send_keys("foreign")
+        self.press("Save it")
+        self.wait(lambda: "Import it by foreign" in self.text())
+        self.assertEqual(self.daemon.ladectl("count", "Person", "--where", "id > 70000").strip(), "0", "only tried")
+        self.press("Change its mapping")
+        self.wait(lambda: "1910-06-22" in preview())
+        self.assertEqual(self.browser.find_element(By.ID, "name").get_attribute("value"), "foreign")
+        self.browser.back()
+        self.wait(lambda: "Import it by foreign" in self.text())
+        self.press("Import it by foreign")
+        self.wait(lambda: "/jobs/" in self.browser.current_url)
+        self.wait(lambda: "completed" in self.browser.find_element(By.ID, "progress").text)
+        where = ["--where", "id == 70001 AND name == 'Zuse' OR id == 70002 AND name == nil"]
+        self.assertEqual(self.daemon.ladectl("count", "Person", *where).strip(), "2")
 
     def test_a_store_is_restored_after_its_name_was_typed(self):
         job = self.daemon.submit("kept.csv", "id,name\n821,Ada\n")
@@ -537,41 +583,6 @@ class Pages(unittest.TestCase):
         # With nothing chosen, the key sends the search.
         field.send_keys(Keys.ENTER)
         self.wait(lambda: "q=state" in self.browser.current_url)
-
-        self.browser.find_element(By.LINK_TEXT, "Map the columns").click()
-        self.press("Map the columns")
-        preview = lambda: self.browser.find_element(By.ID, "preview").text
-        self.wait(lambda: "Required, and without a column: id" in preview())
-        for name, value in [("id", "Nr."), ("name", "Voller Name"), ("born", "Geboren")]:
-            Select(self.browser.find_element(By.NAME, f"{name}:column")).select_by_visible_text(value)
-        self.wait(lambda: "Columns that nothing takes: Farbe" in preview())
-        self.assertIn("not_a_date", preview())
-        for name, text in [("born", "dd.MM.yyyy"), ("name", "k. A.")]:
-            row = self.browser.find_element(By.NAME, f"{name}:column").find_element(By.XPATH, "./ancestor::tr")
-            row.find_element(By.TAG_NAME, "summary").click()
-            row.find_element(By.NAME, f"{name}:{'date_format' if name == 'born' else 'nulls'}").send_keys(text)
-        self.wait(lambda: "1910-06-22" in preview() and "null" in preview())
-        self.assertNotIn("not_a_date", preview())
-        self.assertIn("column: Voller Name", preview().replace('"', ""))
-        self.assertIn("date_format", self.browser.current_url, "the address is the state")
-        if AXE:
-            self.assertEqual(self.violations(), [])
-        self.browser.refresh()
-        self.wait(lambda: "1910-06-22" in preview())
-        self.browser.find_element(By.ID, "name").send_keys("foreign")
-        self.press("Save it")
-        self.wait(lambda: "Import it by foreign" in self.text())
-        self.assertEqual(self.daemon.ladectl("count", "Person", "--where", "id > 70000").strip(), "0", "only tried")
-        self.press("Change its mapping")
-        self.wait(lambda: "1910-06-22" in preview())
-        self.assertEqual(self.browser.find_element(By.ID, "name").get_attribute("value"), "foreign")
-        self.browser.back()
-        self.wait(lambda: "Import it by foreign" in self.text())
-        self.press("Import it by foreign")
-        self.wait(lambda: "/jobs/" in self.browser.current_url)
-        self.wait(lambda: "completed" in self.browser.find_element(By.ID, "progress").text)
-        where = ["--where", "id == 70001 AND name == 'Zuse' OR id == 70002 AND name == nil"]
-        self.assertEqual(self.daemon.ladectl("count", "Person", *where).strip(), "2")
 
     def test_many_jobs_are_changed_at_once(self):
         for number in range(3):

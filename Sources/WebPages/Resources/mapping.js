@@ -57,3 +57,12 @@ form.addEventListener("submit", (event) => {
   clearTimeout(timer);
   show();
 });
+
+// What was changed before this ran is shown, too.
+function isChanged(field) {
+  if (field instanceof HTMLSelectElement) {
+    return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+  }
+  return field instanceof HTMLInputElement && field.type !== "hidden" && field.value !== field.defaultValue;
+}
+if ([...form.elements].some(isChanged)) show();
