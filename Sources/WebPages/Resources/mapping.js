@@ -6,8 +6,17 @@ const preview = document.getElementById("preview");
 const pause = 400;
 
 let timer = null;
+// The address whose preview is shown; null where the form has been changed since the page came.
+let shown = [...form.elements].some(isChanged) ? null : address();
 let isFetching = false;
 let isStale = false;
+
+function isChanged(field) {
+  if (field instanceof HTMLSelectElement) {
+    return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+  }
+  return field instanceof HTMLInputElement && field.type !== "hidden" && field.value !== field.defaultValue;
+}
 
 // Fields that say nothing aren't in the address.
 function address() {
@@ -24,14 +33,15 @@ async function show() {
   isFetching = true;
   preview.setAttribute("aria-busy", "true");
   const link = address();
+  shown = link;
   try {
     const answer = await fetch(link, { credentials: "same-origin", cache: "no-store" });
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const shown = fresh.getElementById("preview") ?? fresh.querySelector("[role=alert]");
-    if (shown?.id === "preview") {
-      preview.replaceChildren(...shown.childNodes);
+    const part = fresh.getElementById("preview") ?? fresh.querySelector("[role=alert]");
+    if (part?.id === "preview") {
+      preview.replaceChildren(...part.childNodes);
     } else {
-      preview.replaceChildren(shown ?? document.createTextNode(`The preview can't be made: status ${answer.status}.`));
+      preview.replaceChildren(part ?? document.createTextNode(`The preview can't be made: status ${answer.status}.`));
     }
     history.replaceState(null, "", link);
   } catch {
@@ -46,10 +56,15 @@ async function show() {
   }
 }
 
-form.addEventListener("input", () => {
-  clearTimeout(timer);
-  timer = setTimeout(show, pause);
-});
+// Assistive programs and others that choose for somebody may send only the second.
+for (const name of ["input", "change"]) {
+  form.addEventListener(name, () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (address() !== shown) show();
+    }, pause);
+  });
+}
 form.addEventListener("submit", (event) => {
   // The button that saves sends the form.
   if (event.submitter?.formMethod === "post") return;
@@ -59,10 +74,4 @@ form.addEventListener("submit", (event) => {
 });
 
 // What was changed before this ran is shown, too.
-function isChanged(field) {
-  if (field instanceof HTMLSelectElement) {
-    return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
-  }
-  return field instanceof HTMLInputElement && field.type !== "hidden" && field.value !== field.defaultValue;
-}
-if ([...form.elements].some(isChanged)) show();
+if (shown === null) show();
