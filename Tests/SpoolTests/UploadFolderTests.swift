@@ -102,4 +102,16 @@ struct UploadFolderTests {
     #expect(try folder.uploads(of: 1).isEmpty)
     #expect(throws: UploadRefusal.noSuchUpload(kept.number)) { try folder.upload(kept.number, of: 1) }
   }
+
+  @Test("a folder whose file a kill has taken is removed by the next start, and uploads stay")
+  func empty() throws {
+    let kept = try folder.begin("new.csv", size: 2, modified: 5, for: 2)
+    let left = spool.path + "/uploads/2/7-9-5"
+    try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+    _ = try folder.removeOld()
+    #expect(FileManager.default.fileExists(atPath: left), "it may be that of one that begins")
+    try folder.removeEmptyFolders()
+    #expect(!FileManager.default.fileExists(atPath: left))
+    #expect(try folder.uploads(of: 2) == [kept])
+  }
 }

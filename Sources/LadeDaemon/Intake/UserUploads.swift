@@ -58,11 +58,15 @@ final class UserUploads: Sendable {
     }
   }
 
-  /// Removes what a kill has left of uploads that jobs have copies of. Before jobs run.
+  /// Removes what a kill has left of uploads that jobs have copies of. Before jobs run and before there are requests.
   func recover(_ queue: JobQueue) async throws {
     let all: [(user: UInt32, upload: UploadedFile)]
     do {
-      all = try await DispatchQueue(label: "control.uploads").result { [folder] in try folder.everyUpload() }
+      all = try await DispatchQueue(label: "control.uploads").result { [folder] in
+        let all = try folder.everyUpload()
+        try folder.removeEmptyFolders()
+        return all
+      }
     } catch {
       // Imports don't need them.
       logger.warning("what is left of imported uploads can't be looked for: \(error)")

@@ -85,12 +85,7 @@ package struct UploadFolder: Sendable {
 
   /// A user's uploads, the oldest first.
   package func uploads(of user: UInt32) throws -> [UploadedFile] {
-    guard let root = try folder(of: user, isCreated: false) else { return [] }
-    var found: [UploadedFile] = []
-    try root.forEach { name, _ in
-      if let upload = try Self.upload(name, in: root)?.upload { found.append(upload) }
-    }
-    return found.sorted { $0.number < $1.number }
+    try places(of: user).map(\.upload).sorted { $0.number < $1.number }
   }
 
   /// All users' uploads.
@@ -153,6 +148,15 @@ package struct UploadFolder: Sendable {
     let folder: DirectoryHandle
   }
 
+  private func places(of user: UInt32) throws -> [Place] {
+    guard let root = try folder(of: user, isCreated: false) else { return [] }
+    var found: [Place] = []
+    try root.forEach { name, _ in
+      if let place = try Self.upload(name, in: root) { found.append(place) }
+    }
+    return found
+  }
+
   private func place(of number: Int64, of user: UInt32) throws -> Place {
     guard let root = try folder(of: user, isCreated: false) else { throw UploadRefusal.noSuchUpload(number) }
     var found: Place?
@@ -190,22 +194,30 @@ package struct UploadFolder: Sendable {
     let oldest = FileStatus.now() - Self.lifetime
     var count = 0
     for user in try users() {
-      guard let root = try folder(of: user, isCreated: false) else { continue }
-      var old: [Place] = []
-      var empty: [FileName] = []
-      try root.forEach { name, _ in
-        if let place = try Self.upload(name, in: root) {
-          if place.upload.arrived < oldest { old.append(place) }
-        } else if let status = try root.status(of: name), status.kind == .directory, status.modified < oldest {
-          // A kill has left it before its file was there, or after.
-          empty.append(name)
-        }
+      for place in try places(of: user) where place.upload.arrived < oldest {
+        try remove(place)
+        count += 1
       }
-      for place in old { try remove(place) }
-      for name in empty { try root.removeDirectory(name) }
-      count += old.count
+      try removeFolders(of: user, emptySince: oldest)
     }
     return count
+  }
+
+  /// Removes the folders that a kill has left without their file, of all users. Only while nothing else uses uploads: one that
+  /// begins has such a folder, too.
+  package func removeEmptyFolders() throws {
+    for user in try users() { try removeFolders(of: user, emptySince: .max) }
+  }
+
+  /// - Parameter time: a folder that was changed later stays, as its file may be about to come.
+  private func removeFolders(of user: UInt32, emptySince time: Int64) throws {
+    guard let root = try folder(of: user, isCreated: false) else { return }
+    var empty: [FileName] = []
+    try root.forEach { name, _ in
+      guard try Self.upload(name, in: root) == nil, let status = try root.status(of: name) else { return }
+      if status.kind == .directory, status.modified < time { empty.append(name) }
+    }
+    for name in empty { try root.removeDirectory(name) }
   }
 
   /// The users who have uploads, or had some.
