@@ -81,6 +81,25 @@ extension MemoryBackend {
     return try await submit(JobSubmission(kind: "check"), by: peer)
   }
 
+  package func pause(schedule: String, by peer: Peer) async throws -> Schedule {
+    var changed = try example(schedule, after: "pause")
+    changed.pausedBy = "user \(peer.uid)"
+    changed.pausedAt = Date(timeIntervalSince1970: 1_772_000_000)
+    return changed
+  }
+
+  package func resume(schedule: String, by peer: Peer) async throws -> Schedule {
+    try example(schedule, after: "resume")
+  }
+
+  private func example(_ schedule: String, after change: String) throws -> Schedule {
+    guard let example = Schedule.examples.first(where: { $0.name == schedule }) else {
+      throw ControlError.noSuchSchedule(schedule, known: Schedule.examples.map(\.name))
+    }
+    state.withLock { $0.scheduleChanges.append("\(change) \(schedule)") }
+    return example
+  }
+
   package func retry(_ id: Int64, by peer: Peer) async throws -> Job {
     try await changed(id, by: peer) { $0.state = .available }
   }
@@ -226,7 +245,11 @@ extension Schedule {
       Schedule(
         name: "nightly", kind: "check", calendar: ["Mon..Fri *-*-* 02:30:00"], timeZones: ["Europe/Berlin"],
         nextAt: Date(timeIntervalSince1970: 1_800_000_000), lastAt: Date(timeIntervalSince1970: 1_799_913_600),
-        lastOutcome: "a job was made", lastJob: 7, lastState: .completed),
+        lastOutcome: "a job was made", lastJob: 7, lastState: .completed,
+        recent: [
+          ScheduledJob(id: 7, state: .completed, seconds: 12), ScheduledJob(id: 5, state: .discarded, seconds: 1.5),
+          ScheduledJob(id: 3, state: .cancelled),
+        ]),
       Schedule(
         name: "off", kind: "import", calendar: ["*-*-* *:00:00"], timeZones: ["UTC"], catchUp: .skip, isEnabled: false),
     ]

@@ -12,12 +12,13 @@ package final class MemoryBackend: ControlBackend {
     package var description: String { "the disk of the queue store is full" }
   }
 
-  fileprivate struct State {
+  struct State {
     var jobs: [Int64: Job] = [:]
     var listeners: [Int: AsyncStream<Job>.Continuation] = [:]
     var nextListener = 0
     var peers: [Peer] = []
     var submissions: [JobSubmission] = []
+    var scheduleChanges: [String] = []
     var objectQueries: [ObjectQuery] = []
     var jobQueries: [JobQuery] = []
     var changes: [JobChange] = []
@@ -35,7 +36,7 @@ package final class MemoryBackend: ControlBackend {
     var hangs = false
   }
 
-  fileprivate let state = Mutex(State())
+  let state = Mutex(State())
   private let left: AsyncStream<Void>.Continuation
   private let joined: AsyncStream<Void>.Continuation
   /// A value for each event stream that somebody left.
@@ -65,6 +66,8 @@ package final class MemoryBackend: ControlBackend {
 
   package var peers: [Peer] { state.withLock { $0.peers } }
   package var submissions: [JobSubmission] { state.withLock { $0.submissions } }
+  /// What was done to schedules, such as `pause nightly`.
+  package var scheduleChanges: [String] { state.withLock { $0.scheduleChanges } }
   package var objectQueries: [ObjectQuery] { state.withLock { $0.objectQueries } }
   package var jobQueries: [JobQuery] { state.withLock { $0.jobQueries } }
   package var changes: [JobChange] { state.withLock { $0.changes } }
@@ -103,7 +106,8 @@ package final class MemoryBackend: ControlBackend {
       stores: [
         StoreStatus(
           name: "main", path: "/var/lib/lade/main.sqlite", entities: ["Stop"],
-          mainContext: .init(savesMerged: 7, registeredObjects: 1))
+          mainContext: .init(
+            savesMerged: 7, lag: .init(count: 5, median: 0.0001, p99: 0.05, longest: 0.05), registeredObjects: 1))
       ],
       spool: "/var/spool/lade")
   }

@@ -34,6 +34,31 @@ struct DaemonPageTests {
     }
   }
 
+  @Test("schedules show their last runs, are paused and resumed by buttons, and say who paused them")
+  func pausedSchedules() async throws {
+    try await Site.with { site async throws in
+      let browser = try await site.signedIn()
+      let page = try await browser.get("/schedules").text
+      #expect(page.contains("1 of 3 completed, 12.0 s at most"))
+      #expect(page.contains("<title>job 5: discarded, 1.50 s</title>"))
+      #expect(page.contains("action=\"/schedules/nightly/pause\""))
+      #expect(!page.contains("action=\"/schedules/off/pause\""), "it is switched off")
+      for action in ["pause", "resume"] {
+        let answer = try await browser.post("/schedules/nightly/\(action)")
+        #expect(answer.status == 303 && answer.headers["location"] == "/schedules", "\(action)")
+        #expect(try await browser.post("/schedules/never/\(action)").status == 404)
+      }
+      #expect(site.backend.scheduleChanges == ["pause nightly", "resume nightly"])
+    }
+    var paused = Schedule(name: "nightly", kind: "check", calendar: ["daily"], pausedBy: "uid 0")
+    paused.nextAt = Date(timeIntervalSince1970: 1_800_000_000)
+    let page = SchedulesPage(schedules: [paused], isReadOnly: false).page
+      .document(for: nil, isReadOnly: false)
+    #expect(page.contains("<strong>paused</strong> by <bdi>uid 0</bdi>"))
+    #expect(page.contains("action=\"/schedules/nightly/resume\""))
+    #expect(!page.contains("2027"), "no time at which nothing happens")
+  }
+
   @Test(
     "usual times are told in words",
     arguments: [
@@ -165,7 +190,9 @@ struct DaemonPageTests {
         let forms = page.components(separatedBy: "method=\"post\"").count - 1
         #expect(forms == 1, "\(uri): only signing out")
       }
-      for uri in ["/schedules/nightly/run", "/stores/main/check", "/configuration/reload", "/jobs/change"] {
+      for uri in [
+        "/schedules/nightly/run", "/schedules/nightly/pause", "/stores/main/check", "/configuration/reload", "/jobs/change",
+      ] {
         #expect(try await browser.post(uri).status == 403, "\(uri)")
       }
       #expect(site.backend.submissions.isEmpty && site.backend.changes.isEmpty)
@@ -176,7 +203,9 @@ struct DaemonPageTests {
   func foreignForms() async throws {
     try await Site.with { site async throws in
       let browser = try await site.signedIn()
-      for uri in ["/schedules/nightly/run", "/stores/main/check", "/configuration/reload", "/jobs/change"] {
+      for uri in [
+        "/schedules/nightly/run", "/schedules/nightly/pause", "/stores/main/check", "/configuration/reload", "/jobs/change",
+      ] {
         let answer = try await browser.post(uri, ["Sec-Fetch-Site": "cross-site"])
         #expect(answer.status == 403, "\(uri)")
       }

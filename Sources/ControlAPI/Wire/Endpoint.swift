@@ -64,6 +64,10 @@ package enum Endpoint: Sendable, Hashable {
   case schedules
   /// Makes a job of a schedule now.
   case runSchedule(String)
+  /// Leaves out what passes of a schedule's calendar from now on.
+  case pauseSchedule(String)
+  /// Lets a paused schedule go on.
+  case resumeSchedule(String)
 
   case recipes
   /// What the configuration says of a recipe, and where a client saves one.
@@ -148,6 +152,8 @@ package enum Endpoint: Sendable, Hashable {
     case .laneConcurrency(let lane): "/v1/lanes/\(name("lane", lane))/concurrency"
     case .schedules: "/v1/schedules"
     case .runSchedule(let schedule): "/v1/schedules/\(name("schedule", schedule))/run"
+    case .pauseSchedule(let schedule): "/v1/schedules/\(name("schedule", schedule))/pause"
+    case .resumeSchedule(let schedule): "/v1/schedules/\(name("schedule", schedule))/resume"
     case .recipes: "/v1/recipes"
     case .recipe(let recipe): "/v1/recipes/\(name("recipe", recipe))"
     case .fileColumns: "/v1/recipes/columns"

@@ -127,6 +127,10 @@ package protocol ControlBackend: Sendable {
   /// Makes a job of a schedule now, unless the one before hasn't ended.
   /// - Throws: ``ControlError/noSuchSchedule(_:known:)``.
   func run(schedule: String, by peer: Peer) async throws -> Job
+  /// Leaves out what passes of a schedule's calendar from now on.
+  /// - Throws: ``ControlError/noSuchSchedule(_:known:)``. So does resuming it.
+  func pause(schedule: String, by peer: Peer) async throws -> Schedule
+  func resume(schedule: String, by peer: Peer) async throws -> Schedule
 
   /// The recipes of the configuration.
   func recipes() -> [Recipe]

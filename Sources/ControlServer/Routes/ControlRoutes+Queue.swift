@@ -124,6 +124,15 @@ extension ControlRoutes {
     return try .json(await backend.run(schedule: context.name("schedule"), by: context.peer()), status: .created)
   }
 
+  /// Does to the schedule in the path what needs no saying.
+  func changeSchedule(
+    _ request: Request, _ context: ControlContext, _ body: @Sendable (String, Peer) async throws -> Schedule
+  ) async throws -> Response {
+    try request.refuseQuery()
+    try await request.refuseBody()
+    return try .json(await body(context.name("schedule"), context.peer()))
+  }
+
   /// Does to the lane in the path what needs no saying.
   func changeLane(
     _ request: Request, _ context: ControlContext, _ body: @Sendable (String, Peer) async throws -> Lane

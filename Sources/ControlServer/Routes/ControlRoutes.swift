@@ -84,22 +84,28 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
     [
       ControlRoute(.get, .lanes) { request, _ in try await lanes(request) },
       ControlRoute(.post, .pauseLanes) { request, context in
-        try await changeAll(request, context, backend.pause)
+        try await changeAll(request, context, backend.pause(lane:by:))
       },
       ControlRoute(.post, .resumeLanes) { request, context in
-        try await changeAll(request, context, backend.resume)
+        try await changeAll(request, context, backend.resume(lane:by:))
       },
       ControlRoute(.post, .pauseLane("")) { request, context in
-        try await changeLane(request, context, backend.pause)
+        try await changeLane(request, context, backend.pause(lane:by:))
       },
       ControlRoute(.post, .resumeLane("")) { request, context in
-        try await changeLane(request, context, backend.resume)
+        try await changeLane(request, context, backend.resume(lane:by:))
       },
       ControlRoute(.put, .laneConcurrency("")) { request, context in
         try await setConcurrency(request, context)
       },
       ControlRoute(.get, .schedules) { request, _ in try await schedules(request) },
       ControlRoute(.post, .runSchedule("")) { request, context in try await runSchedule(request, context) },
+      ControlRoute(.post, .pauseSchedule("")) { request, context in
+        try await changeSchedule(request, context, backend.pause(schedule:by:))
+      },
+      ControlRoute(.post, .resumeSchedule("")) { request, context in
+        try await changeSchedule(request, context, backend.resume(schedule:by:))
+      },
     ]
   }
 

@@ -364,6 +364,29 @@ extension JobQueue: ScheduleRunner.Subject {
     try await scheduleRunner.run(name, by: who, for: self)
   }
 
+  /// Pauses a schedule: what passes of its calendar from now on is left out, until it is resumed. ``run(schedule:by:)`` still
+  /// makes its job. Durable when this returns, and outlives the daemon.
+  /// - Throws: ``JobQueueError/noSuchSchedule(_:known:)``, or the store's error.
+  package func pause(schedule name: String, by who: String) async throws -> Schedule {
+    try await scheduleRunner.setPaused(true, name, by: who, for: self)
+    return try await schedule(name)
+  }
+
+  /// Lets a paused schedule go on: nothing is made for what passed meanwhile.
+  /// - Throws: as ``pause(schedule:by:)``.
+  package func resume(schedule name: String, by who: String) async throws -> Schedule {
+    try await scheduleRunner.setPaused(false, name, by: who, for: self)
+    return try await schedule(name)
+  }
+
+  private func schedule(_ name: String) async throws -> Schedule {
+    let all = try await schedules()
+    guard let schedule = all.first(where: { $0.name == name }) else {
+      throw JobQueueError.noSuchSchedule(name, known: all.map(\.name))
+    }
+    return schedule
+  }
+
   var isDraining: Bool { state.isDraining }
 
   func report(_ error: any Error, _ what: String) { report(error, what, job: nil) }

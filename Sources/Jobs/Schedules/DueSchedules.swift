@@ -21,6 +21,11 @@ struct DueSchedules: Sendable {
   /// A schedule was looked at.
   mutating func note(_ due: ScheduleDue, of name: String) { byName[name] = due }
 
+  /// Has the next wake-up look at a schedule.
+  mutating func look(at name: String) {
+    if byName[name] != nil { byName[name] = .now }
+  }
+
   /// The configuration has changed: the next wake-up looks at schedules that are new or different.
   mutating func replace(by new: [JobSchedule]) {
     let before = Dictionary(schedules.map { ($0.name, $0) }) { first, _ in first }
@@ -64,6 +69,8 @@ enum ScheduleOutcome: Sendable, Equatable {
   case skipped(MissedTimes)
   /// The job before hasn't ended.
   case leftOut(job: Int64, state: String)
+  /// Somebody has paused the schedule.
+  case paused(by: String)
   /// The clock was set back beyond what is a correction.
   case clockSetBack(from: Date)
 
@@ -71,7 +78,15 @@ enum ScheduleOutcome: Sendable, Equatable {
   var isNewJob: Bool {
     switch self {
     case .made, .caughtUp: true
-    case .madeBefore, .skipped, .leftOut, .clockSetBack: false
+    case .madeBefore, .skipped, .leftOut, .paused, .clockSetBack: false
+    }
+  }
+
+  /// Whether nothing else was to be expected.
+  var isUsual: Bool {
+    switch self {
+    case .made, .paused: true
+    case .caughtUp, .madeBefore, .skipped, .leftOut, .clockSetBack: false
     }
   }
 }

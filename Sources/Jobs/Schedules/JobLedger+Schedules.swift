@@ -81,6 +81,44 @@ extension JobLedger {
     }
   }
 
+  /// Pauses a schedule, or lets it go on from now: nothing is made for what has passed.
+  func setPaused(_ isPaused: Bool, _ schedule: JobSchedule, by who: String) async throws {
+    try await write { turn in
+      guard let row = try self.row(of: schedule, in: turn.context) else {
+        throw JobQueueError.invalidSchedule(schedule.name, "its row was taken out of the queue's store")
+      }
+      if row.isPaused != isPaused {
+        row.isPaused = isPaused
+        row.pausedBy = isPaused ? who : nil
+        row.pausedAt = isPaused ? turn.now : nil
+        if !isPaused, let handled = row.handled { row.handled = max(handled, turn.now) }
+      }
+      return {}
+    }
+  }
+
+  /// The latest jobs of a schedule that are still there, the latest first.
+  static func recentJobs(of schedule: String, in context: ManagedObjectContext) throws -> [ScheduledJob] {
+    let byHand = "schedule:\(schedule):by hand"
+    // By the index of origins, which end with the time: those of the calendar, and those by hand.
+    let ranges = [("schedule:\(schedule):", byHand), (byHand, "schedule:\(schedule);")]
+    let jobs = try ranges.flatMap { start, end in
+      let isWithin =
+        FetchPredicate.comparison(.path(JobRecord.Key.origin.name), .greaterOrEqual, .constant(.string(start)))
+        && .comparison(.path(JobRecord.Key.origin.name), .less, .constant(.string(end)))
+      return try context.fetch(
+        FetchRequest<JobRecord>(
+          entityName: QueueModel.job, predicate: isWithin,
+          sortDescriptors: [FetchSortDescriptor(JobRecord.Key.origin.name, ascending: false)],
+          fetchLimit: Schedule.mostRecent))
+    }
+    return jobs.sorted { $0.objectID.number > $1.objectID.number }.prefix(Schedule.mostRecent).compactMap { job in
+      guard let state = job.jobState else { return nil }
+      let seconds = job.startedAt.flatMap { start in job.endedAt.map { $0.timeIntervalSince(start) } }
+      return ScheduledJob(id: job.objectID.number, state: state, seconds: seconds)
+    }
+  }
+
   func row(of schedule: JobSchedule, in context: ManagedObjectContext) throws -> ScheduleRecord? {
     try context.fetch(
       FetchRequest<ScheduleRecord>(
@@ -144,6 +182,7 @@ extension LedgerTurn {
   private func outcome(
     isLate: Bool, _ missed: MissedTimes?, of schedule: JobSchedule, _ row: ScheduleRecord
   ) throws -> ScheduleOutcome {
+    if row.isPaused { return .paused(by: row.pausedBy ?? "somebody") }
     if schedule.catchUp == .skip, isLate, let missed { return .skipped(missed) }
     if let origin = row.lastOrigin, let last = try job(withOrigin: origin), let state = last.jobState,
       !state.isEnded
@@ -169,6 +208,7 @@ extension ScheduleOutcome {
     case .caughtUp(let missed): "a job was made for what was missed: \(missed.words)"
     case .skipped(let missed): "left out, for it was missed: \(missed.words)"
     case .leftOut(let job, let state): "left out: job \(job) of the run before is \(state)"
+    case .paused(let who): "left out: paused by \(who)"
     case .clockSetBack(let date): "the clock was set back from \(date.formatted(.iso8601)): it goes on from now"
     }
   }

@@ -93,15 +93,31 @@ final class ScheduleRunner: Sendable {
 
   /// Makes the job of a schedule now: see ``JobQueue/run(schedule:by:)``.
   func run(_ name: String, by who: String, for subject: any Subject) async throws -> Job {
-    let schedules = schedules
-    guard let schedule = schedules.first(where: { $0.name == name }) else {
-      throw JobQueueError.noSuchSchedule(name, known: schedules.map(\.name))
-    }
+    let schedule = try schedule(name)
     let job = try await ledger.run(schedule, by: who)
     // The job before has ended, and needs no file any more.
     unfetched.withLock { _ = $0.remove(name) }
     if schedule.submission.awaitsFile { fetchFile(of: job, schedule, subject) }
     return job
+  }
+
+  /// Pauses a schedule, or resumes it: see ``JobQueue/pause(schedule:by:)``. On resumption it is looked at anew.
+  func setPaused(_ isPaused: Bool, _ name: String, by who: String, for subject: any Subject) async throws {
+    try await ledger.setPaused(isPaused, try schedule(name), by: who)
+    logger.notice(
+      "schedule \(name): \(isPaused ? "paused" : "resumed") by \(who)", metadata: ["schedule": "\(name)"])
+    guard !isPaused else { return }
+    due.withLock { $0.look(at: name) }
+    subject.wake(at: clock.now())
+  }
+
+  /// - Throws: ``JobQueueError/noSuchSchedule(_:known:)``.
+  private func schedule(_ name: String) throws(JobQueueError) -> JobSchedule {
+    let schedules = schedules
+    guard let schedule = schedules.first(where: { $0.name == name }) else {
+      throw JobQueueError.noSuchSchedule(name, known: schedules.map(\.name))
+    }
+    return schedule
   }
 
   /// The schedules with their latest outcomes, in the configuration's order.
@@ -120,13 +136,15 @@ final class ScheduleRunner: Sendable {
           catchUp: schedule.catchUp, isEnabled: schedule.isEnabled,
           nextAt: due.nextElapse(of: schedule.name).map { ISODate.date(microseconds: $0.due) },
           lastAt: row?.lastElapse,
-          lastOutcome: row?.lastOutcome, lastJob: last?.id, lastState: last?.state)
+          lastOutcome: row?.lastOutcome, lastJob: last?.id, lastState: last?.state,
+          pausedBy: row.flatMap { $0.isPaused ? $0.pausedBy ?? "somebody" : nil }, pausedAt: row?.pausedAt,
+          recent: try JobLedger.recentJobs(of: schedule.name, in: context))
       }
     }
   }
 
   private func log(_ outcome: ScheduleOutcome, of schedule: JobSchedule) {
-    let level: Logger.Level = outcome == .made ? .info : .warning
+    let level: Logger.Level = outcome.isUsual ? .info : .warning
     logger.log(
       level: level, "schedule \(schedule.name): \(outcome.words)", metadata: ["schedule": "\(schedule.name)"])
   }

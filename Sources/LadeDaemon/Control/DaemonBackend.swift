@@ -83,6 +83,16 @@ struct DaemonBackend: ControlBackend {
     return try await translating { shown(try await queue.run(schedule: schedule, by: peer.who)) }
   }
 
+  func pause(schedule: String, by peer: Peer) async throws -> Schedule {
+    try permissions.checkOperator(peer, to: "pause schedules")
+    return try await translating { try await queue.pause(schedule: schedule, by: peer.who) }
+  }
+
+  func resume(schedule: String, by peer: Peer) async throws -> Schedule {
+    try permissions.checkOperator(peer, to: "resume schedules")
+    return try await translating { try await queue.resume(schedule: schedule, by: peer.who) }
+  }
+
   private static let openingHint =
     "The daemon opens the file itself: is the path right, and may \(SystemUser.name(of: geteuid()) ?? "user \(geteuid())"), "
     + "as whom it runs, read it? A service sees no home "

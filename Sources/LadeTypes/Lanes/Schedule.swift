@@ -28,12 +28,21 @@ package struct Schedule: Codable, Sendable, Hashable {
   /// The job that it made last.
   package var lastJob: Int64?
   package var lastState: JobState?
+  /// Who has paused it; nil while it isn't paused.
+  package var pausedBy: String?
+  package var pausedAt: Date?
+  /// The last jobs that it made and that are still kept, the latest first: at most ``mostRecent``.
+  package var recent: [ScheduledJob]
+
+  /// The most jobs of a schedule that are listed with it.
+  package static let mostRecent = 20
 
   /// A schedule at one moment.
   package init(
     name: String, kind: String, calendar: [String], timeZones: [String] = [], catchUp: CatchUp = .once,
     isEnabled: Bool = true, nextAt: Date? = nil, lastAt: Date? = nil, lastOutcome: String? = nil,
-    lastJob: Int64? = nil, lastState: JobState? = nil
+    lastJob: Int64? = nil, lastState: JobState? = nil, pausedBy: String? = nil, pausedAt: Date? = nil,
+    recent: [ScheduledJob] = []
   ) {
     self.name = name
     self.kind = kind
@@ -46,6 +55,9 @@ package struct Schedule: Codable, Sendable, Hashable {
     self.lastOutcome = lastOutcome
     self.lastJob = lastJob
     self.lastState = lastState
+    self.pausedBy = pausedBy
+    self.pausedAt = pausedAt
+    self.recent = recent
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -58,5 +70,25 @@ package struct Schedule: Codable, Sendable, Hashable {
     case lastOutcome = "last_outcome"
     case lastJob = "last_job"
     case lastState = "last_state"
+    case pausedBy = "paused_by"
+    case pausedAt = "paused_at"
+    case recent
   }
+}
+
+/// A job that a schedule made.
+package struct ScheduledJob: Codable, Sendable, Hashable {
+  package var id: Int64
+  package var state: JobState
+  /// How long its last attempt took, in seconds; nil while it hasn't ended, or if it never began.
+  package var seconds: Double?
+
+  /// A job at one moment.
+  package init(id: Int64, state: JobState, seconds: Double? = nil) {
+    self.id = id
+    self.state = state
+    self.seconds = seconds
+  }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case id, state, seconds }
 }

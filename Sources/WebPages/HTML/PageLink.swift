@@ -34,7 +34,7 @@ struct PageLink: Sendable, Hashable {
     PageLink("/jobs/\(job)/\(action.rawValue)")
   }
 
-  static func action(_ action: LaneAction, _ lane: String) -> PageLink {
+  static func action(_ action: PauseAction, _ lane: String) -> PageLink {
     PageLink("/lanes/\(QueryString.percentEncoded(lane))/\(action.rawValue)")
   }
 
@@ -117,6 +117,10 @@ struct PageLink: Sendable, Hashable {
     PageLink("/schedules/\(QueryString.percentEncoded(schedule))/run")
   }
 
+  static func action(_ action: PauseAction, schedule: String) -> PageLink {
+    PageLink("/schedules/\(QueryString.percentEncoded(schedule))/\(action.rawValue)")
+  }
+
   static let stores = PageLink("/stores")
 
   /// Where the buttons lead that make a job of maintenance.
@@ -150,8 +154,8 @@ extension JobChange.Action {
   var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }
 
-/// What the pages can do to a lane. The raw values are in addresses.
-enum LaneAction: String, Sendable, CaseIterable {
+/// What the pages can do to a lane or a schedule. The raw values are in addresses.
+enum PauseAction: String, Sendable, CaseIterable {
   case pause, resume
 
   var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }

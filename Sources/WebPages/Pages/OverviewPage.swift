@@ -236,7 +236,7 @@ struct OverviewPage {
     }
   }
 
-  private func button(for action: LaneAction, of lane: String) -> HTML {
+  private func button(for action: PauseAction, of lane: String) -> HTML {
     HTML.element("form", .other("method", "post"), .action(.action(action, lane))) {
       HTML.element("button", .other("type", "submit"), .label("\(action.title) \(lane)")) { action.title }
     }
@@ -291,26 +291,36 @@ struct OverviewPage {
         }
       })
     if !stats.durations.isEmpty {
-      HTML.table(
-        "How long jobs took",
-        columns: [HTML.column("Kind")] + ["Jobs", "Median", "99 %", "Longest"].map(HTML.numberColumn),
-        rows: stats.durations.sorted { $0.key < $1.key }.map { kind, spread in
-          HTML.element("tr") {
-            HTML.element("th", .other("scope", "row")) { HTML.name(kind) }
-            HTML.numberCell(spread.count)
-            for time in [spread.median, spread.p99, spread.longest] {
-              HTML.element("td", .style("number")) { Quantity.span(time) }
-            }
-          }
-        })
+      spreads("How long jobs took", "Kind", "Jobs", stats.durations.sorted { $0.key < $1.key })
     }
+    let waits = [("Answers to requests", stats.requests), ("Others wait for the main queue", stats.mainQueue)]
+      .compactMap { name, spread in spread.map { (key: name, value: $0) } }
+    if !waits.isEmpty { spreads("How long others waited for the daemon", "For", "Times", waits) }
+  }
+
+  private func spreads(
+    _ title: String, _ what: String, _ count: String, _ spreads: [(key: String, value: Stats.Spread)]
+  ) -> HTML {
+    HTML.table(
+      title, columns: [HTML.column(what)] + [count, "Median", "99 %", "Longest"].map(HTML.numberColumn),
+      rows: spreads.map { name, spread in
+        HTML.element("tr") {
+          HTML.element("th", .other("scope", "row")) { HTML.name(name) }
+          HTML.numberCell(spread.count)
+          for time in [spread.median, spread.p99, spread.longest] {
+            HTML.element("td", .style("number")) { Quantity.span(time) }
+          }
+        }
+      })
   }
 
   private var stores: HTML {
     HTML(joining: [
       HTML.element("h2") { "Stores" },
       HTML.table(
-        "Stores", columns: ["Store", "Entities", "File"].map(HTML.column) + [HTML.numberColumn("Saves merged")],
+        "Stores",
+        columns: ["Store", "Entities", "File"].map(HTML.column)
+          + ["Saves merged", "Merged after", "99 %"].map(HTML.numberColumn),
         rows: status.stores.map { store in
           HTML.element("tr") {
             HTML.element("th", .other("scope", "row")) {
@@ -319,6 +329,9 @@ struct OverviewPage {
             HTML.element("td") { HTML.name(store.entities.joined(separator: ", ")) }
             HTML.element("td") { HTML.name(store.path) }
             HTML.element("td", .style("number")) { store.mainContext.map { HTML.count($0.savesMerged) } }
+            for time in [store.mainContext?.lag?.median, store.mainContext?.lag?.p99] {
+              HTML.element("td", .style("number")) { time.map { Quantity.span($0) } ?? "" }
+            }
           }
         }),
     ])

@@ -16,6 +16,17 @@ extension PageRoutes {
       log("run schedule \(name)", visit)
       return .redirect(.job(try await backend.run(schedule: name, by: visit.peer).id))
     }
+    for action in PauseAction.allCases {
+      change(router, "/schedules/{schedule}/\(action.rawValue)") { visit in
+        let name = try visit.name("schedule")
+        log("\(action.rawValue) schedule \(name)", visit)
+        switch action {
+        case .pause: _ = try await backend.pause(schedule: name, by: visit.peer)
+        case .resume: _ = try await backend.resume(schedule: name, by: visit.peer)
+        }
+        return .redirect(.schedules)
+      }
+    }
   }
 }
 
@@ -36,8 +47,8 @@ struct SchedulesPage {
         } else {
           HTML.table(
             "Schedules",
-            columns: ["Schedule", "Makes", "When", "Next", "Last", "Outcome", "Job"].map(HTML.column)
-              + (isReadOnly ? [] : [HTML.column("Now")]),
+            columns: ["Schedule", "Makes", "When", "Next", "Last", "Outcome", "Job", "Last runs"].map(HTML.column)
+              + (isReadOnly ? [] : [HTML.column("Do")]),
             rows: schedules.map(row))
         }
       }
@@ -50,7 +61,19 @@ struct SchedulesPage {
       HTML.element("td") { HTML.name(schedule.kind) }
       HTML.element("td") { when(schedule) }
       HTML.element("td") {
-        if schedule.isEnabled { HTML.time(schedule.nextAt) } else { "switched off" }
+        if !schedule.isEnabled {
+          "switched off"
+        } else if let who = schedule.pausedBy {
+          HTML.element("strong") { "paused" }
+          " by "
+          HTML.name(who)
+          if let since = schedule.pausedAt {
+            " since "
+            HTML.time(since)
+          }
+        } else {
+          HTML.time(schedule.nextAt)
+        }
       }
       HTML.element("td") { HTML.time(schedule.lastAt) }
       HTML.element("td") { HTML.name(schedule.lastOutcome ?? "") }
@@ -61,13 +84,23 @@ struct SchedulesPage {
           schedule.lastState.map { HTML.state($0) }
         }
       }
+      HTML.element("td") { if !schedule.recent.isEmpty { RunBars(jobs: schedule.recent.reversed()).html } }
       if !isReadOnly {
         HTML.element("td") {
-          HTML.element("form", .other("method", "post"), .action(.run(schedule.name))) {
-            HTML.element("button", .other("type", "submit"), .label("Run \(schedule.name) now")) { "Run now" }
+          button("Run now", .run(schedule.name), label: "Run \(schedule.name) now")
+          if schedule.isEnabled {
+            let action: PauseAction = schedule.pausedBy == nil ? .pause : .resume
+            button(
+              action.title, .action(action, schedule: schedule.name), label: "\(action.title) \(schedule.name)")
           }
         }
       }
+    }
+  }
+
+  private func button(_ title: String, _ link: PageLink, label: String) -> HTML {
+    HTML.element("form", .other("method", "post"), .action(link)) {
+      HTML.element("button", .other("type", "submit"), .label(label)) { HTML(title) }
     }
   }
 

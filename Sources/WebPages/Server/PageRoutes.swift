@@ -94,7 +94,7 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
       page(router, path) { try await confirmation(of: action, $0) }
       change(router, path) { try await perform(action, $0) }
     }
-    for action in LaneAction.allCases {
+    for action in PauseAction.allCases {
       change(router, "/lanes/{lane}/\(action.rawValue)") { try await perform(action, $0) }
     }
     addChangePages(to: router)
@@ -254,7 +254,7 @@ extension PageRoutes {
     return .redirect(.job(id))
   }
 
-  private func perform(_ action: LaneAction, _ visit: Visit) async throws -> PageAnswer {
+  private func perform(_ action: PauseAction, _ visit: Visit) async throws -> PageAnswer {
     let lane = try visit.name("lane")
     log("\(action.rawValue) lane \(lane)", visit)
     switch action {

@@ -188,6 +188,10 @@ extension ControlClient {
 
   func configurationSettings() async throws -> ConfigurationSettings { try await send(.GET, .configuration) }
 
+  func pause(schedule: String) async throws -> Schedule { try await send(.POST, .pauseSchedule(schedule)) }
+
+  func resume(schedule: String) async throws -> Schedule { try await send(.POST, .resumeSchedule(schedule)) }
+
   func run(schedule: String) async throws -> Job { try await send(.POST, .runSchedule(schedule)) }
 
   func webLink() async throws -> WebLink { try await send(.POST, .webSession) }

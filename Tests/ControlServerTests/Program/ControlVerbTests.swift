@@ -69,6 +69,18 @@ struct ControlVerbTests {
     }
   }
 
+  @Test("a schedule is paused and resumed, and the answer says when it makes a job next")
+  func pausedSchedule() async throws {
+    try await with { run async throws in
+      #expect(
+        try await run("schedule", "pause", "nightly").output
+          .hasPrefix("schedule nightly: paused by \(SystemUser.name(of: geteuid()) ?? "uid \(geteuid())"), 2026-02-25"))
+      #expect(try await run("schedule", "resume", "nightly").output == "schedule nightly: next 2027-01-15 08:00:00Z\n")
+      let unknown = try await run("schedule", "pause", "never")
+      #expect(unknown.status != 0 && unknown.error.contains("never") && unknown.error.contains("nightly"))
+    }
+  }
+
   @Test("schedules are listed with when they make a job next, and what became of the last")
   func schedules() async throws {
     try await with { run async throws in

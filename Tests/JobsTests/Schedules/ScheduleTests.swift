@@ -152,6 +152,66 @@ struct ScheduleTests {
     #expect(latest.lastJob == 2 && latest.lastState == .completed)
   }
 
+  @Test("are left out while they are paused, also after a restart, and go on from then", arguments: StoreKind.allCases)
+  func paused(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let schedules = [try Self.schedule("*:0/10")]
+    var queue = try house.queue(schedules: schedules)
+    try await queue.start()
+    let paused = try await queue.pause(schedule: "nightly", by: "ada")
+    #expect(paused.pausedBy == "ada" && paused.pausedAt == house.clock.now)
+    #expect(try await queue.pause(schedule: "nightly", by: "bob").pausedBy == "ada", "who was first")
+    house.clock.set(to: try Self.date("2023-11-14T22:20:00"))
+    #expect(try await Self.jobs(queue).isEmpty)
+    #expect(try await queue.schedules().first?.lastOutcome == "left out: paused by ada")
+    await queue.drain(timeout: .seconds(10))
+
+    queue = try house.queue(schedules: schedules)
+    try await queue.start()
+    house.clock.set(to: try Self.date("2023-11-14T22:30:00"))
+    #expect(try await Self.jobs(queue).isEmpty)
+    let byHand = try await queue.run(schedule: "nightly", by: "ada")
+    #expect(try await queue.whenEnded(byHand.id).state == .completed)
+    await queue.drain(timeout: .seconds(10))
+
+    // Nothing was there at 22:40 to leave it out.
+    house.clock.set(to: try Self.date("2023-11-14T22:45:00"))
+    queue = try house.queue(schedules: schedules)
+    try await queue.start()
+    let resumed = try await queue.resume(schedule: "nightly", by: "ada")
+    #expect(resumed.pausedBy == nil && resumed.pausedAt == nil)
+    #expect(try await Self.jobs(queue).map(\.id) == [byHand.id])
+    let next = try Self.date("2023-11-14T22:50:00")
+    #expect(try await queue.schedules().first?.nextAt == next)
+    house.clock.set(to: next)
+    #expect(try await Self.ended(queue).count == 2)
+    await #expect(throws: JobQueueError.noSuchSchedule("never", known: ["nightly"])) {
+      try await queue.pause(schedule: "never", by: "ada")
+    }
+  }
+
+  @Test("show their latest jobs, by the calendar and by hand, the latest first", arguments: StoreKind.allCases)
+  func recent(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    var other = try Self.schedule("22:25")
+    other.name = "nightly2"
+    let queue = try house.queue(schedules: [try Self.schedule("*:0/1"), other])
+    try await queue.start()
+    let byHand = try await queue.run(schedule: "nightly", by: "ada")
+    _ = try await queue.whenEnded(byHand.id)
+    for minute in 15..<45 {
+      house.clock.set(to: try Self.date("2023-11-14T22:\(minute):00"))
+      _ = try await Self.ended(queue)
+    }
+    let schedules = try await queue.schedules()
+    let all = try await Self.jobs(queue)
+    let own = all.filter { $0.submittedBy != "schedule nightly2" }.map(\.id)
+    #expect(schedules[0].recent.map(\.id) == Array(own.reversed().prefix(Schedule.mostRecent)))
+    #expect(schedules[0].recent.allSatisfy { $0.state == .completed && $0.seconds == 0 })
+    #expect(schedules[1].recent.map(\.id) == all.filter { $0.submittedBy == "schedule nightly2" }.map(\.id))
+    #expect(schedules[1].recent.count == 1)
+  }
+
   @Test("do nothing twice when the clock is set back", arguments: StoreKind.allCases)
   func setBack(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)

@@ -75,10 +75,12 @@ package enum QueueModel {
         .attribute(.string), .attribute(.boolean), .attribute(.string), .attribute(.date), .attribute(.integer32),
       ]),
     "JobSchedule": ClassLayout(
-      propertyNames: ["name", "calendar", "handled", "lastElapse", "lastOutcome", "lastOrigin"],
+      propertyNames: [
+        "name", "calendar", "handled", "lastElapse", "lastOutcome", "lastOrigin", "isPaused", "pausedBy", "pausedAt",
+      ],
       propertyTypes: [
         .attribute(.string), .attribute(.string), .attribute(.date), .attribute(.date), .attribute(.string),
-        .attribute(.string),
+        .attribute(.string), .attribute(.boolean), .attribute(.string), .attribute(.date),
       ]),
     "RecipeRun": ClassLayout(
       propertyNames: ["recipe", "endedAt", "job", "records"],
@@ -410,6 +412,9 @@ package enum QueueModel {
                 <entry key="documentation" value="The origin of the latest job that was made."/>
             </userInfo>
         </attribute>
+        <attribute name="isPaused" attributeType="Boolean" defaultValueString="NO" usesScalarValueType="YES"/>
+        <attribute name="pausedBy" optional="YES" attributeType="String"/>
+        <attribute name="pausedAt" optional="YES" attributeType="Date" usesScalarValueType="NO"/>
         <uniquenessConstraints>
             <uniquenessConstraint>
                 <constraint value="name"/>

@@ -45,4 +45,19 @@ extension ScheduleRecord {
     get { self[5] }
     set { self[5] = newValue }
   }
+
+  package var isPaused: Bool {
+    get { self[6] ?? false }
+    set { self[6] = newValue }
+  }
+
+  package var pausedBy: String? {
+    get { self[7] }
+    set { self[7] = newValue }
+  }
+
+  package var pausedAt: Foundation.Date? {
+    get { self[8] }
+    set { self[8] = newValue }
+  }
 }

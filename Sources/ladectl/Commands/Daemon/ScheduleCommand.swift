@@ -5,8 +5,8 @@ extension Ladectl {
   /// `ladectl schedule`: commands for schedules.
   struct ScheduleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "schedule", abstract: "Show the schedules, and run one now.", subcommands: [List.self, Run.self],
-      defaultSubcommand: List.self)
+      commandName: "schedule", abstract: "Show the schedules, run one now, pause and resume them.",
+      subcommands: [List.self, Run.self, Pause.self, Resume.self], defaultSubcommand: List.self)
 
     /// `ladectl schedule list`.
     struct List: ControlCommand {
@@ -35,8 +35,7 @@ extension Ladectl.ScheduleCommand {
       "run", "Make a schedule's job now.",
       """
       The job counts as the schedule's last one: the next run by the calendar is left out while it hasn't ended, and this \
-      verb is refused while the schedule's last job hasn't. Operators only. A schedule is switched off by 'enabled: false' in \
-      the configuration.
+      verb is refused while the schedule's last job hasn't. A paused schedule runs, too. Operators only.
       """, json: .submission)
 
     @Argument(help: ArgumentHelp("The schedule.", valueName: "schedule"), completion: .schedules)
@@ -56,6 +55,47 @@ extension Ladectl.ScheduleCommand {
   }
 }
 
+extension Ladectl.ScheduleCommand {
+  /// `ladectl schedule pause`.
+  struct Pause: ControlCommand {
+    static let configuration = Ladectl.verb(
+      "pause", "Pause a schedule: leave out what passes of its calendar.",
+      """
+      Lasts until 'ladectl schedule resume', even across a restart of the daemon. Jobs that it has made continue. Operators \
+      only. A schedule is switched off for good by 'enabled: false' in the configuration.
+      """, json: .document("a Schedule"))
+
+    @Argument(help: ArgumentHelp("The schedule.", valueName: "schedule"), completion: .schedules)
+    var name: String
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let schedule = try await session.client.pause(schedule: name)
+      try session.report(schedule) { "schedule \(schedule.name.printable): \(schedule.standing)\n" }
+    }
+  }
+
+  /// `ladectl schedule resume`.
+  struct Resume: ControlCommand {
+    static let configuration = Ladectl.verb(
+      "resume", "Let a paused schedule go on.",
+      "No job is made for what passed of its calendar meanwhile. Operators only.", json: .document("a Schedule"))
+
+    @Argument(help: ArgumentHelp("The schedule.", valueName: "schedule"), completion: .schedules)
+    var name: String
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let schedule = try await session.client.resume(schedule: name)
+      try session.report(schedule) { "schedule \(schedule.name.printable): next \(schedule.standing)\n" }
+    }
+  }
+}
+
 extension ScheduleList {
   fileprivate var table: TextTable {
     TextTable(
@@ -65,9 +105,8 @@ extension ScheduleList {
         .init("STATE", cut: .nothing, rank: 6), .init("OUTCOME", rank: 1),
       ],
       rows: schedules.map { schedule in
-        let next = schedule.isEnabled ? schedule.nextAt.map(Quantity.time) ?? "never" : "switched off"
-        return [
-          .init(schedule.name), .init(schedule.when), .init(schedule.kind), .init(next),
+        [
+          .init(schedule.name), .init(schedule.when), .init(schedule.kind), .init(schedule.standing),
           .init(schedule.lastAt.map(Quantity.time) ?? ""), .init(schedule.lastJob.map { String($0) } ?? ""),
           .init(schedule.lastState?.rawValue ?? "", schedule.lastState.flatMap { Style.ink(of: $0) }),
           .init((schedule.lastOutcome ?? "").namingUsers),
@@ -77,6 +116,13 @@ extension ScheduleList {
 }
 
 extension Schedule {
+  /// The time of the next job, or why there is none.
+  fileprivate var standing: String {
+    if !isEnabled { return "switched off" }
+    if let pausedBy { return LaneStanding.paused(by: pausedBy, at: pausedAt) }
+    return nextAt.map(Quantity.time) ?? "never"
+  }
+
   /// Its calendar expressions, each with its time zone if it has one.
   fileprivate var when: String {
     let zones = timeZones.count == calendar.count ? timeZones : Array(repeating: "", count: calendar.count)
