@@ -191,7 +191,8 @@ struct DaemonPageTests {
         #expect(forms == 1, "\(uri): only signing out")
       }
       for uri in [
-        "/schedules/nightly/run", "/schedules/nightly/pause", "/stores/main/check", "/configuration/reload", "/jobs/change",
+        "/schedules/nightly/run", "/schedules/nightly/pause", "/stores/main/check", "/configuration/reload",
+        "/jobs/change",
       ] {
         #expect(try await browser.post(uri).status == 403, "\(uri)")
       }
@@ -204,7 +205,8 @@ struct DaemonPageTests {
     try await Site.with { site async throws in
       let browser = try await site.signedIn()
       for uri in [
-        "/schedules/nightly/run", "/schedules/nightly/pause", "/stores/main/check", "/configuration/reload", "/jobs/change",
+        "/schedules/nightly/run", "/schedules/nightly/pause", "/stores/main/check", "/configuration/reload",
+        "/jobs/change",
       ] {
         let answer = try await browser.post(uri, ["Sec-Fetch-Site": "cross-site"])
         #expect(answer.status == 403, "\(uri)")
