@@ -35,13 +35,16 @@ TEST = .ci/test --skip-build $(TEST_FLAGS)
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo demo-web test test-asan test-systemd test-tsan test-web screenshots soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-web bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps browser build man install deb demo demo-web test test-asan test-systemd test-tsan test-web screenshots soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-web bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install missing dependencies (Debian, Ubuntu)
 	@.ci/deps
+
+browser: ## install missing dependencies, and Chromium for the tests of the web pages
+	@.ci/deps browser
 
 build: deps ## build laded and ladectl, optimised, in .build/release
 	@$(SWIFT) build -c $(CONFIGURATION) --product laded
@@ -81,10 +84,10 @@ test-tsan: deps ## run the tests under ThreadSanitizer, including the daemon's p
 test-asan: deps ## run the tests under AddressSanitizer, including the daemon's processes; half an hour
 	@.ci/test-sanitized address
 
-test-web: build ## test the web pages in Chromium, if there is one
+test-web: browser build ## test the web pages in Chromium, if there is one
 	@.ci/test-web $$PWD/.build/$(CONFIGURATION)
 
-screenshots: build ## take the pictures of the web pages in docs/screenshots again, if there is a Chromium
+screenshots: browser build ## take the pictures of the web pages in docs/screenshots again, if there is a Chromium
 	@mkdir -p docs/screenshots
 	@SCREENSHOTS=$$PWD/docs/screenshots .ci/test-web $$PWD/.build/$(CONFIGURATION) Pages.test_screenshots
 
@@ -117,7 +120,7 @@ models: deps ## verify the models of the protocols with spin, and that their mut
 nightly: deps ## check, models, faults, sanitizers, fuzz and soak, then one page of results (PARTS="models fuzz", LIMITS="soak=2h")
 	@.ci/nightly
 
-check: deps lint models ## everything a change must pass: lint, models, a build with warnings as errors, all tests
+check: browser lint models ## everything a change must pass: lint, models, a build with warnings as errors, all tests
 	@$(STRICT) $(SWIFT) build --build-tests $(BUILD_CHECKS)
 	@$(STRICT) SWIFT=$(SWIFT) $(TEST) --filter $(COMPUTING)
 	@$(STRICT) SWIFT=$(SWIFT) $(TEST) --skip $(COMPUTING)
