@@ -1,4 +1,5 @@
 import ControlAPI
+import ControlServer
 import ControlTestSupport
 import Foundation
 import LadeTypes
@@ -181,6 +182,31 @@ struct DaemonPageTests {
         #expect(answer.status == 403, "\(uri)")
       }
       #expect(site.backend.submissions.isEmpty && site.backend.changes.isEmpty)
+    }
+  }
+
+  @Test("saved recipes are listed with what is wrong with them, and operators remove them after a question")
+  func savedRecipes() async throws {
+    try await Site.with { site async throws in
+      site.backend.saved.set(RecipeDraft(store: "main", entity: "Stop"), as: "mine")
+      site.backend.saved.set(RecipeDraft(store: "main", entity: "Gone"), as: "old")
+      site.backend.saved.faults = ["old": "the store has no entity <b>Gone"]
+      let browser = try await site.signedIn()
+      let page = try await browser.get("/configuration").text
+      let link = "/configuration/recipes/old/remove"
+      for words in ["Stop of main", "the store has no entity &lt;b&gt;Gone", "href=\"\(link)\"", "or remove it"] {
+        #expect(page.contains(words), "\(words): \(page)")
+      }
+      let question = try await browser.get(link).text
+      #expect(question.contains("&lt;b&gt;Gone") && question.contains("action=\"\(link)\""))
+      let other = try await site.signedIn(as: Peer(pid: 1, uid: 4712, gid: 4712))
+      #expect(try await !other.get("/configuration").text.contains("/remove\""))
+      #expect(try await other.send(link, form: [:]).status == 403)
+      #expect(site.backend.saved.drafts["old"] != nil)
+      let removed = try await browser.send(link, form: [:])
+      #expect(removed.status == 303 && site.backend.saved.drafts["old"] == nil)
+      #expect(try await browser.send(link, form: [:]).status == 404)
+      #expect(try await browser.get("/configuration/recipes/people/remove").text.contains("remove it there"))
     }
   }
 }

@@ -9,7 +9,7 @@ extension PageRoutes {
     page(router, "/schedules") { visit in
       try visit.query().refuseNames(otherThan: [])
       let schedules = try await backend.schedules()
-      return .page(SchedulesPage(schedules: schedules, isReadOnly: check.settings.isReadOnly).page)
+      return .page(SchedulesPage(schedules: schedules, mayOperate: mayOperate(visit)).page)
     }
     change(router, "/schedules/{schedule}/run") { visit in
       let name = try visit.name("schedule")
@@ -22,7 +22,8 @@ extension PageRoutes {
 /// When which jobs are made by themselves.
 struct SchedulesPage {
   let schedules: [Schedule]
-  let isReadOnly: Bool
+  /// Whether jobs of schedules are made from here.
+  let mayOperate: Bool
 
   var page: Page {
     Page("Schedules", .schedules, events: .all) {
@@ -37,7 +38,7 @@ struct SchedulesPage {
           HTML.table(
             "Schedules",
             columns: ["Schedule", "Makes", "When", "Next", "Last", "Outcome", "Job"].map(HTML.column)
-              + (isReadOnly ? [] : [HTML.column("Now")]),
+              + (mayOperate ? [HTML.column("Now")] : []),
             rows: schedules.map(row))
         }
       }
@@ -61,7 +62,7 @@ struct SchedulesPage {
           schedule.lastState.map { HTML.state($0) }
         }
       }
-      if !isReadOnly {
+      if mayOperate {
         HTML.element("td") {
           HTML.element("form", .other("method", "post"), .action(.run(schedule.name))) {
             HTML.element("button", .other("type", "submit"), .label("Run \(schedule.name) now")) { "Run now" }
