@@ -111,7 +111,7 @@ extension YAMLNode {
     if let flag = Self.truth[text] { return .bool(flag) }
     if let number = Int(text) { return .int(number) }
     // A number that isn't written as we would write it stays a text, so that nothing of it is lost.
-    if let number = Double(text), String(number) == text { return .double(number) }
+    if let number = Double(text), number.isFinite, String(number) == text { return .double(number) }
     return .string(text)
   }
 

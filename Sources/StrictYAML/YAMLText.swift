@@ -1,7 +1,7 @@
 package import LadeTypes
 import Yams
 
-/// Values as a text that ``YAMLDocument`` reads as the same values.
+/// Values as a text that ``YAMLDocument`` reads as the same values, but for byte order marks that texts begin with: Yams reads none.
 package enum YAMLText {
   /// A mapping in block style, its keys in the order given.
   /// - Parameter keys: those that lead to it.
@@ -30,9 +30,10 @@ package enum YAMLText {
   }
 
   private static func isPlain(_ text: String) -> Bool {
-    guard let first = text.unicodeScalars.first, isLetter(first), !words.contains(text.lowercased()) else {
-      return false
-    }
+    // "nan" and "inf" are numbers.
+    guard let first = text.unicodeScalars.first, isLetter(first), !words.contains(text.lowercased()),
+      Double(text) == nil
+    else { return false }
     return text.unicodeScalars.allSatisfy {
       isLetter($0) || (0x30...0x39).contains($0.value) || ["_", "-", "."].contains($0)
     }

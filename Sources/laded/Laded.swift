@@ -44,7 +44,7 @@ struct Laded: AsyncParsableCommand {
       let daemon = try Daemon(configurationPath: config, isOnlyChecked: checkConfig)
       if checkConfig {
         try await daemon.check()
-        for advice in try await daemon.modelAdvice() { Self.complain("warning: \(advice)") }
+        for advice in try await daemon.warnings() { Self.complain("warning: \(advice)") }
         print("\(config): good")
         return
       }

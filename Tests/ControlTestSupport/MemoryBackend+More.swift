@@ -179,7 +179,14 @@ extension MemoryBackend {
     try set(lane) { $0.concurrency = number }
   }
 
-  package func recipes() -> [Recipe] { [Recipe(name: "people", store: "main", entity: "Stop", lane: "import")] }
+  package func recipes() -> [Recipe] {
+    [Recipe(name: "people", store: "main", entity: "Stop", lane: "import")]
+      + saved.drafts.sorted { $0.key < $1.key }.map { name, draft in
+        Recipe(
+          name: name, store: draft.store, entity: draft.entity, lane: "import", isSaved: true,
+          fault: saved.faults[name])
+      }
+  }
 
   package func replay(_ request: ReplayRequest, of recipe: String, by peer: Peer) async throws -> ReplayResult {
     note(request)
@@ -208,6 +215,7 @@ extension MemoryBackend {
 
   package func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
     note(test)
+    try await trials.run()
     let progress =
       test.source?.hasSuffix("rejected.csv") == true
       ? JobProgress(records: 1, rejected: 1) : JobProgress(records: 3, inserted: 2, rejected: 1)
@@ -223,7 +231,7 @@ extension MemoryBackend {
         .init(change: .inserted, entity: "Stop", key: "7", values: [.init(property: "name", new: "<i>Quai</i>")]),
         .init(change: .updated, entity: "Stop", key: "8", values: [.init(property: "name", old: "Gare", new: nil)]),
       ],
-      sample: test.rows == nil
+      rows: test.rows == nil
         ? nil
         : ObjectPage(entity: "Stop", columns: ["name", "height"], rows: [[.string("<i>Ada</i>"), .double(1.5)]]))
   }

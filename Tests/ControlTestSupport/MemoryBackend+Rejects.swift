@@ -73,21 +73,23 @@ extension MemoryBackend {
     return reject
   }
 
-  package func rejectFile(_ id: Int64, from place: Int64) async throws -> RejectFilePart {
+  package func rejectFile(_ id: Int64) async throws -> RejectFileContent {
     guard try await job(id).rejectsFile != nil else {
       throw ControlError.conflict(reason: "Job \(id) has rejected nothing.")
     }
-    let parts = ["id,age\n", "1,x\n"]
-    return RejectFilePart(
-      name: "job-\(id) \"ä\".csv", bytes: Array(parts[Int(place)].utf8), next: place == 0 ? 1 : nil)
+    let parts = Mutex(["id,age\n", "1,x\n"][...])
+    return RejectFileContent(name: "job-\(id) \"ä\".csv") { parts.withLock { $0.popFirst() }.map { Array($0.utf8) } }
   }
 
   package func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage {
-    _ = try await job(id)
+    let attempt = try await job(id).attempt
+    if let wanted = query.attempt, wanted != attempt {
+      throw ControlError.conflict(reason: "Job \(id) was tried again since.")
+    }
     let open = rejected.all.filter { $0.number > query.after && $0.resolvedBy == nil }
     let page = Array(open.prefix(query.limit))
     return RejectPage(
-      rejects: page, columns: ["id", "age"], next: open.count > page.count ? page.last?.number : nil)
+      rejects: page, attempt: attempt, columns: ["id", "age"], next: open.count > page.count ? page.last?.number : nil)
   }
 
   package func checkRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> RejectCheck {

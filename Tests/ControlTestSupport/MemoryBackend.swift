@@ -50,6 +50,7 @@ package final class MemoryBackend: ControlBackend {
   package let edited = MemoryEdits()
   package let rejected = MemoryRejects()
   package let saved = MemoryRecipes()
+  package let trials = MemoryTrials()
 
   package init(jobs: [Job] = []) {
     // A busy machine may take a minute to open one.

@@ -7,6 +7,7 @@ import Synchronization
 package final class MemoryRecipes: Sendable {
   private struct State {
     var drafts: [String: RecipeDraft] = [:]
+    var faults: [String: String] = [:]
     var isSaving = true
     var columnRequests: [ModelDiffRequest] = []
   }
@@ -24,12 +25,20 @@ package final class MemoryRecipes: Sendable {
     set { state.withLock { $0.isSaving = newValue } }
   }
 
+  /// Why saved recipes aren't used.
+  package var faults: [String: String] {
+    get { state.withLock { $0.faults } }
+    set { state.withLock { $0.faults = newValue } }
+  }
+
   package func set(_ draft: RecipeDraft?, as name: String) { state.withLock { $0.drafts[name] = draft } }
 
   func note(_ request: ModelDiffRequest) { state.withLock { $0.columnRequests.append(request) } }
 }
 
 extension MemoryBackend {
+  package func isOperator(_ peer: Peer) -> Bool { peer.uid != 4712 }
+
   package var savesRecipes: Bool { saved.isSaving }
 
   package func recipe(_ name: String) async throws -> RecipeDefinition {
@@ -55,12 +64,13 @@ extension MemoryBackend {
     if name == "people" {
       throw ControlError.conflict(reason: "The files of the configuration have a recipe people.")
     }
-    guard peer.uid != 4712 else { throw ControlError.forbidden(reason: "Only operators may save recipes.") }
+    guard isOperator(peer) else { throw ControlError.forbidden(reason: "Only operators may save recipes.") }
     saved.set(draft, as: name)
     return Reload(changed: ["recipes.\(name)"])
   }
 
   package func removeRecipe(_ name: String, by peer: Peer) async throws -> Reload {
+    guard isOperator(peer) else { throw ControlError.forbidden(reason: "Only operators may save recipes.") }
     guard saved.drafts[name] != nil else { throw ControlError.noSuchRecipe(name, known: recipes().map(\.name)) }
     saved.set(nil, as: name)
     return Reload(removed: ["recipes.\(name)"])
@@ -68,6 +78,9 @@ extension MemoryBackend {
 
   package func columns(_ request: ModelDiffRequest, by peer: Peer) async throws -> FileColumns {
     saved.note(request)
+    if case .string(let delimiter)? = request.options["delimiter"], delimiter.count != 1 {
+      throw ControlError.invalid(field: "options.delimiter", reason: "it must be one character")
+    }
     if request.entity == "Nothing" { throw ControlError.noSuchEntity("Nothing", known: ["Stop", "Route"]) }
     return FileColumns(
       store: "main", entity: request.entity ?? "Stop", format: "csv",

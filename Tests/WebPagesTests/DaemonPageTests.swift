@@ -1,4 +1,5 @@
 import ControlAPI
+import ControlServer
 import ControlTestSupport
 import Foundation
 import LadeTypes
@@ -52,7 +53,7 @@ struct DaemonPageTests {
     }
     var paused = Schedule(name: "nightly", kind: "check", calendar: ["daily"], pausedBy: "uid 0")
     paused.nextAt = Date(timeIntervalSince1970: 1_800_000_000)
-    let page = SchedulesPage(schedules: [paused], isReadOnly: false).page
+    let page = SchedulesPage(schedules: [paused], mayOperate: true).page
       .document(for: nil, isReadOnly: false)
     #expect(page.contains("<strong>paused</strong> by <bdi>uid 0</bdi>"))
     #expect(page.contains("action=\"/schedules/nightly/resume\""))
@@ -212,6 +213,31 @@ struct DaemonPageTests {
         #expect(answer.status == 403, "\(uri)")
       }
       #expect(site.backend.submissions.isEmpty && site.backend.changes.isEmpty)
+    }
+  }
+
+  @Test("saved recipes are listed with what is wrong with them, and operators remove them after a question")
+  func savedRecipes() async throws {
+    try await Site.with { site async throws in
+      site.backend.saved.set(RecipeDraft(store: "main", entity: "Stop"), as: "mine")
+      site.backend.saved.set(RecipeDraft(store: "main", entity: "Gone"), as: "old")
+      site.backend.saved.faults = ["old": "the store has no entity <b>Gone"]
+      let browser = try await site.signedIn()
+      let page = try await browser.get("/configuration").text
+      let link = "/configuration/recipes/old/remove"
+      for words in ["Stop of main", "the store has no entity &lt;b&gt;Gone", "href=\"\(link)\"", "or remove it"] {
+        #expect(page.contains(words), "\(words): \(page)")
+      }
+      let question = try await browser.get(link).text
+      #expect(question.contains("&lt;b&gt;Gone") && question.contains("action=\"\(link)\""))
+      let other = try await site.signedIn(as: Peer(pid: 1, uid: 4712, gid: 4712))
+      #expect(try await !other.get("/configuration").text.contains("/remove\""))
+      #expect(try await other.send(link, form: [:]).status == 403)
+      #expect(site.backend.saved.drafts["old"] != nil)
+      let removed = try await browser.send(link, form: [:])
+      #expect(removed.status == 303 && site.backend.saved.drafts["old"] == nil)
+      #expect(try await browser.send(link, form: [:]).status == 404)
+      #expect(try await browser.get("/configuration/recipes/people/remove").text.contains("remove it there"))
     }
   }
 }

@@ -193,7 +193,10 @@ struct DataEditPageTests {
       #expect(site.backend.submissions.last?.options["delete"] == .bool(true))
       site.backend.edited.setTitle("theirs", of: 3)
       let late = try await browser.send("/data/main/Route/3/delete", body: "version=first")
-      #expect(late.status == 409 && late.text.contains("Look at it before you delete it"))
+      #expect(late.status == 409 && late.text.contains("This is how it is now"))
+      for words in ["<bdi>theirs</bdi>", "1 deleted of ", "Delete it", "name=\"version\" value=\"after theirs\""] {
+        #expect(late.text.contains(words), "\(words): \(late.text)")
+      }
       #expect(site.backend.submissions.count == 1)
     }
   }

@@ -36,7 +36,7 @@ struct JobPageTests {
     job.startedAt = Date().addingTimeInterval(-100)
     job.progress = JobProgress(bytesDone: 10, bytesTotal: 100, records: 1000)
     job.rate = CurrentRate(seconds: 10, records: 250, bytes: 2, secondsLeft: 45)
-    job.maker = JobMaker(.schedule, name: "<nightly>")
+    job.originSummary = JobOrigin.Summary(.schedule, name: "<nightly>")
     job.settings = [JobSetting("reader.delimiter", ";"), JobSetting("mapping.key", "<img>")]
     try await Site.with(MemoryBackend(jobs: [job])) { site async throws in
       let browser = try await site.signedIn()
@@ -44,7 +44,7 @@ struct JobPageTests {
       #expect(page.contains("<dt>Now</dt><dd>250 records/s</dd>") && page.contains("0:45 left"))
       #expect(page.contains("href=\"/schedules\"") && page.contains("&lt;nightly&gt;"))
       #expect(page.contains("reader.delimiter") && page.contains("&lt;img&gt;"))
-      job.maker = JobMaker(.retry, job: 3)
+      job.originSummary = JobOrigin.Summary(.retry, job: 3)
       site.backend.set(job)
       #expect(try await browser.get("/jobs/7").text.contains("rejects of job <a href=\"/jobs/3\">"))
     }

@@ -143,6 +143,108 @@ struct MappingPageTests {
     }
   }
 
+  @Test("what a saved recipe says and has no field is named and kept, before the first preview and after it")
+  func kept() async throws {
+    try await Site.with { site async throws in
+      let set = OptionValue.map(["of": .list([.map(["a": .string("x")])])])
+      site.backend.saved.set(
+        RecipeDraft(
+          store: "main", entity: "Stop",
+          options: [
+            "set": set, "nulls": .list([.string("NA")]),
+            "properties": .map(["height": .map(["column": .string("Höhe"), "later": .map(["k": .int(1)])])]),
+          ]), as: "mine")
+      let browser = try await site.signedIn()
+      let editor = try await editor(browser, site)
+      let first = try await browser.get(editor + "?recipe=mine").text
+      let names = "keeps it: <bdi>properties.height.later</bdi>, <bdi>set</bdi>"
+      #expect(first.contains(names), "\(first)")
+      var query = QueryString()
+      for (name, value) in [
+        ("into", "main/Stop"), ("recipe", "mine"), ("name", "mine"), ("sent", "1"), ("height:column", "left over"),
+      ] { query[name] = value }
+      let again = try await browser.get("\(editor)?\(query.text)").text
+      #expect(again.contains(names))
+      let expected: [String: OptionValue] = [
+        "set": set,
+        "properties": .map(["height": .map(["column": .string("left over"), "later": .map(["k": .int(1)])])]),
+      ]
+      #expect(site.backend.tests.last?.options == expected, "what was taken out stays out")
+      #expect(try await browser.send(editor, body: query.text).status == 303)
+      #expect(site.backend.saved.drafts["mine"]?.options == expected)
+
+      // Somebody else removes it while the form is open.
+      site.backend.saved.set(nil, as: "mine")
+      let removed = try await browser.get("\(editor)?\(query.text)")
+      #expect(removed.status == 200 && removed.text.contains("There is no recipe &#39;mine&#39;"), "\(removed.text)")
+      #expect(removed.text.contains("<option value=\"left over\" selected=\"selected\">"))
+    }
+  }
+
+  @Test("a bad option of reading keeps the form as it was filled in, and says which field is bad")
+  func badReading() async throws {
+    try await Site.with { site async throws in
+      let browser = try await site.signedIn()
+      let editor = try await editor(browser, site)
+      var query = QueryString()
+      for (name, value) in [
+        ("into", "main/Stop"), ("sent", "1"), ("delimiter", ";;"), ("name", "mine"), ("name:column", "Full Name"),
+        ("nulls", "NA"),
+      ] { query[name] = value }
+      let page = try await browser.get("\(editor)?\(query.text)")
+      #expect(page.status == 200)
+      for words in [
+        "name=\"delimiter\" aria-invalid=\"true\" value=\";;\"", "Look at the field <bdi>Delimiter</bdi>",
+        "it must be one character", "<option value=\"Full Name\" selected=\"selected\">", "name=\"nulls\" value=\"NA\"",
+        "id=\"preview\"", "name=\"name\" value=\"mine\"",
+      ] { #expect(page.text.contains(words), "\(words): \(page.text)") }
+      let refused = try await browser.send(editor, body: query.text)
+      #expect(refused.status == 422 && refused.text.contains("aria-invalid") && site.backend.saved.drafts.isEmpty)
+    }
+  }
+
+  @Test("a file is imported by its mapping alone, by a job of who has sent it")
+  func imported() async throws {
+    try await Site.with { site async throws in
+      site.backend.saved.isSaving = false
+      let browser = try await site.signedIn()
+      let editor = try await editor(browser, site)
+      let page = try await browser.get(editor + "?into=main/Stop").text
+      #expect(page.contains("Import it with this mapping") && page.contains("formaction=\"\(editor)/import\""))
+      let form = ["into": "main/Stop", "sent": "1", "mode": "insert", "name:column": "Name", "nulls": "NA"]
+      #expect(try await browser.send(editor + "/import", form: form).status == 303)
+      let submission = try #require(site.backend.submissions.last)
+      #expect(submission.source?.hasPrefix("upload:") == true && submission.recipe == nil)
+      #expect((submission.store, submission.entity, submission.mode) == ("main", "Stop", .insert))
+      #expect(
+        submission.options == [
+          "nulls": .list([.string("NA")]), "properties": .map(["name": .string("Name")]),
+        ])
+      #expect(site.backend.peers.last == Site.peer)
+    }
+  }
+
+  @Test("the editor's note says what can be done: by whom, and on which pages")
+  func notes() async throws {
+    try await Site.with { site async throws in
+      let other = try await site.signedIn(as: Peer(pid: 1, uid: 4712, gid: 4712))
+      let editor = try await editor(other, site)
+      let page = try await other.get(editor + "?into=main/Stop").text
+      #expect(page.contains("Only operators save recipes") && !page.contains("Save it"))
+      #expect(page.contains("Import it with this mapping"))
+    }
+    let backend = MemoryBackend()
+    let upload = try await backend.beginUpload("a.csv", size: 2, modified: 0, by: Site.peer)
+    _ = try await backend.append(Array("a\n".utf8), at: 0, toUpload: upload.id, by: Site.peer)
+    try await Site.with(backend, settings: WebSettings(isReadOnly: true)) { site async throws in
+      let browser = try await site.signedIn()
+      let page = try await browser.get("/upload/\(upload.id)/map?into=main/Stop").text
+      #expect(page.contains("The pages are read-only, so nothing is saved or imported here"))
+      for words in ["Save it", "Import it", "operators can save it here"] { #expect(!page.contains(words), "\(words)") }
+      #expect(try await browser.send("/upload/\(upload.id)/map/import", form: ["into": "main/Stop"]).status == 403)
+    }
+  }
+
   @Test("a list in one line is read as it was written, whatever is in its items")
   func lists() {
     for items in [[], ["a"], ["a", "b"], [""], ["", ""], ["a,b", " c ", "\"d\"", "e=f", "é, \"\"", ","]] {

@@ -121,7 +121,7 @@ struct PageTests {
         DiskUse(parts: ["spool"], path: "/var/spool/lade", size: 100, free: 50, inodes: 0, freeInodes: 0),
         DiskUse(parts: ["store main"], path: "/srv/a b", size: 1000, free: 900, inodes: 1000, freeInodes: 20),
       ]),
-      isReadOnly: false, now: Date())
+      mayOperate: true, now: Date())
     #expect(
       page.troubles == [
         .init(
@@ -136,6 +136,30 @@ struct PageTests {
         .init(
           what: "jobs", reason: "3 jobs failed, and will be tried again", command: "ladectl list --state retryable",
           remedy: .look("Show them", .jobs(JobsView(states: [.retryable])))),
+      ])
+  }
+
+  @Test(
+    "of a disk that doesn't answer the age of its figures is shown, and no verdict; a saved recipe leads to its removal"
+  )
+  func oldFigures() {
+    let disk = DiskUse(parts: ["spool"], path: "/srv", size: 1000, free: 1, inodes: 0, freeInodes: 0)
+    #expect(disk.problem?.contains("are free") == true)
+    let old = disk.aged(330, because: "it hangs")
+    #expect(old.problem == "the figures are 5:30 old: it hangs", "\(old.problem ?? "")")
+    let view = DisksView(disks: [old]).section.text
+    #expect(view.contains("unknown: 5:30 ago") && !view.contains("short") && !view.contains("enough"), "\(view)")
+    let page = OverviewPage(
+      status: Status(version: "1", pid: 1, startedAt: Date(), lanes: [], counts: [:], stores: [], spool: "/"),
+      stats: Stats(version: "1", startedAt: Date(), uptime: 1),
+      health: Health(version: "1", checks: ["the saved recipe it's": .init(.warn, "it isn't used")]),
+      history: HistoryView(history: History(grain: 5, spans: [])), disks: DisksView(disks: []), mayOperate: true,
+      now: Date())
+    #expect(
+      page.troubles == [
+        .init(
+          what: "saved_recipe:it's", reason: "it isn't used", command: "ladectl recipe remove 'it'\\''s'",
+          remedy: .look("Saved recipes", .configuration))
       ])
   }
 

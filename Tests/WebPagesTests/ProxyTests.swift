@@ -111,6 +111,39 @@ struct ProxyTests {
     }
   }
 
+  @Test("another site may lead to a page, and gets nothing else: no stream, file, JSON, trial, or part of its own page")
+  func otherSites() async throws {
+    try await with(settings()) { site async throws in
+      func status(_ uri: String, _ site: String, _ mode: String, _ dest: String, in own: UnixSite) async throws -> Int {
+        try await own.ask(
+          "GET", uri,
+          ["X-Remote-User: ada", "Sec-Fetch-Site: \(site)", "Sec-Fetch-Mode: \(mode)", "Sec-Fetch-Dest: \(dest)"]
+        ).status
+      }
+      let pages = ["/", "/jobs", "/jobs/1", "/data/main/Route", "/configuration"]
+      for uri in pages {
+        #expect(try await status(uri, "cross-site", "navigate", "document", in: site) == 200, "\(uri)")
+        #expect(try await status(uri, "same-origin", "cors", "empty", in: site) == 200, "\(uri)")
+        for (mode, dest) in [
+          ("navigate", "iframe"), ("navigate", "embed"), ("no-cors", "image"), ("no-cors", "script"),
+          ("cors", "empty"), ("navigate", "empty"), ("no-cors", "document"),
+        ] {
+          for from in ["cross-site", "same-site"] {
+            #expect(try await status(uri, from, mode, dest, in: site) == 403, "\(uri) \(mode) \(dest)")
+          }
+        }
+      }
+      for uri in [
+        "/events", "/jobs/complete?q=s", "/jobs/1/rejects/file", "/data/main/Route/csv", "/data/main/Route/events",
+        "/upload/1", "/upload/1/map", "/upload/1/recipe.yaml", "/upload/1/state",
+      ] {
+        #expect(try await status(uri, "cross-site", "navigate", "document", in: site) == 403, "\(uri)")
+      }
+      #expect(try await status("/jobs/complete?q=s", "same-origin", "cors", "empty", in: site) == 200)
+      #expect(try await status("/data/main/Route/csv", "same-origin", "navigate", "document", in: site) == 200)
+    }
+  }
+
   @Test("nobody else names users: not another process on the socket, and nobody over TCP")
   func others() async throws {
     try await with(settings(proxy: Self.me + 1)) { site in

@@ -310,4 +310,27 @@ struct RejectPageTests {
       field.text
         == "<textarea name=\"record\">\n\n&lt;/textarea&gt;&amp;\u{7}\u{202E}&#13;\n\u{FFFD}&quot;</textarea>")
   }
+
+  @Test("pages and corrections are of one attempt: after another one they are refused, and what was typed is kept")
+  func attempts() async throws {
+    try await Site.with(Self.backend()) { site async throws in
+      let browser = try await site.signedIn()
+      let attempt = try await site.backend.job(3).attempt
+      let page = try await browser.get("/jobs/3/rejects/1").text
+      #expect(page.contains("name=\"attempt\" value=\"\(attempt)\""))
+      let form = ["do": "retry", "record": "1,36", "attempt": "\(attempt)"]
+      #expect(try await browser.send("/jobs/3/rejects/1/retry", form: form).status == 303)
+      #expect(site.backend.rejected.requests.last?.attempt == attempt)
+      var job = try await site.backend.job(3)
+      job.attempt += 1
+      site.backend.set(job)
+      site.backend.rejected.refuse(.conflict(reason: "Job 3 was tried again since."))
+      let stale = try await browser.send("/jobs/3/rejects/1/retry", form: form)
+      #expect(
+        stale.status == 409 && stale.text.contains("tried again since") && stale.text.contains(">\n1,36</textarea>"))
+      #expect(site.backend.rejected.requests.last?.attempt == attempt, "that of the page which was filled in")
+      #expect(try await browser.get("/jobs/3/rejects?attempt=\(attempt)").status == 409)
+      #expect(try await browser.get("/jobs/3/rejects?attempt=\(attempt + 1)").status == 200)
+    }
+  }
 }

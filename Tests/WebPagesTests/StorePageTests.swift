@@ -1,6 +1,7 @@
 import ControlAPI
 import ControlServer
 import ControlTestSupport
+import Foundation
 import LadeTypes
 import TestSupport
 import Testing
@@ -14,8 +15,16 @@ struct StorePageTests {
   @Test("a store is restored after a question that says what is lost, and with its name typed")
   func restore() async throws {
     var later = Job.example(8, .completed, source: "<i>later</i>.csv")
-    later.submittedAt = .now
-    try await Site.with(MemoryBackend(jobs: [later])) { site async throws in
+    // It was submitted before the backup, and has run since.
+    later.submittedAt = Date(timeIntervalSince1970: 1_700_000_000)
+    (later.startedAt, later.endedAt) = (.now, .now)
+    var earlier = Job.example(9, .completed, source: "earlier.csv")
+    (earlier.submittedAt, earlier.startedAt, earlier.endedAt) = (
+      later.submittedAt, later.submittedAt, later.submittedAt
+    )
+    var waiting = Job.example(10, .scheduled, source: "waiting.csv")
+    waiting.submittedAt = .now
+    try await Site.with(MemoryBackend(jobs: [later, earlier, waiting])) { site async throws in
       let browser = try await site.signedIn()
       let link = "/stores/main/restore?backup=\(Self.backup)"
       #expect(try await browser.get("/stores").text.contains("href=\"\(link)\""))
@@ -23,8 +32,8 @@ struct StorePageTests {
       for words in ["is lost", "2026-02-25", "&lt;i&gt;later&lt;/i&gt;.csv", "name=\"confirmation\"", Self.backup] {
         #expect(question.contains(words), "\(words): \(question)")
       }
-      #expect(
-        site.backend.jobQueries.last?.selection.store == "main" && site.backend.jobQueries.last?.selection.since != nil)
+      #expect(!question.contains("earlier.csv") && !question.contains("waiting.csv"))
+      #expect(site.backend.jobQueries.last?.selection.store == "main")
       for typed in ["", "mian", "Main"] {
         let refused = try await browser.send(
           "/stores/main/restore", form: ["backup": Self.backup, "confirmation": typed])
@@ -56,6 +65,10 @@ struct StorePageTests {
     try await Site.with(settings: WebSettings(isReadOnly: true)) { site async throws in
       let browser = try await site.signedIn()
       #expect(try await !browser.get("/stores").text.contains("Restore…"))
+      for page in ["/data/main/Route", "/data/main/Route/3"] {
+        let text = try await browser.get(page).text
+        #expect(!text.contains("/new\"") && !text.contains("/edit\"") && !text.contains("/delete\""), "\(page)")
+      }
       let form = ["backup": Self.backup, "confirmation": "main"]
       #expect(try await browser.send("/stores/main/restore", form: form).status == 403)
       #expect(site.backend.submissions.isEmpty)
@@ -107,6 +120,23 @@ struct StorePageTests {
       for key in keys + ["?"] { #expect(page.contains("data-key=\"\(key)\""), "\(key)") }
       #expect(page.contains("keys.js"))
       #expect(try await !site.ask("GET", "/help").text.contains("data-key"))
+    }
+  }
+
+  @Test("who isn't an operator is offered nothing that only operators may do")
+  func others() async throws {
+    try await Site.with(MemoryBackend(jobs: [.example(1, .running)])) { site async throws in
+      let operating = try await site.signedIn()
+      let other = try await site.signedIn(as: Peer(pid: 1, uid: 4712, gid: 4712))
+      for (page, words) in [
+        ("/stores", "Restore…"), ("/stores", "Vacuum"), ("/", "/pause\""), ("/schedules", "Run now"),
+        ("/configuration", "Reload"), ("/data/main/Route", "New Route"), ("/data/main/Route/3", "/edit\""),
+      ] {
+        #expect(try await operating.get(page).text.contains(words), "\(page): \(words)")
+        #expect(try await !other.get(page).text.contains(words), "\(page): \(words)")
+      }
+      let restore = try await other.get("/stores/main/restore?backup=\(Self.backup)").text
+      #expect(restore.contains("Only operators") && !restore.contains("Restore it"))
     }
   }
 }

@@ -119,4 +119,27 @@ struct UploadPageTests {
       #expect(try await !browser.get("/upload").text.contains("type=\"file\""))
     }
   }
+
+  @Test("a trial ends when its page goes away: that of an upload, and the editor's preview", .timeLimit(.minutes(20)))
+  func goneAway() async throws {
+    try await Site.with { site async throws in
+      let browser = try await site.signedIn()
+      let id = try answer(try await browser.send("/upload", form: ["name": "people.csv", "size": "2"])).id
+      _ = try await browser.send("/upload/\(id)/part?offset=0", body: "a\n")
+      site.backend.trials.isHanging = true
+      var begins = site.backend.trials.begins.makeAsyncIterator()
+      var ends = site.backend.trials.ends.makeAsyncIterator()
+      for uri in ["/upload/\(id)?recipe=people", "/upload/\(id)/map?into=main/Stop"] {
+        do {
+          let connection = try Connection(
+            to: site.port,
+            sending: "GET \(uri) HTTP/1.1\r\nHost: 127.0.0.1:\(site.port)\r\nCookie: \(browser.cookie)\r\n\r\n")
+          await begins.next()
+          // It is closed here.
+          withExtendedLifetime(connection) {}
+        }
+        await ends.next()
+      }
+    }
+  }
 }

@@ -83,6 +83,8 @@ package struct DiskUse: Codable, Sendable, Hashable {
   package var freeInodes: Int64
   /// What is short, or why it can't be asked; nil if nothing is wrong.
   package var problem: String?
+  /// How many seconds old the figures are, where the file systems don't answer; what is short can't be told from them.
+  package private(set) var age: Double?
 
   /// The directory of a part of which nothing is known, and why.
   package init(part: String, path: String, problem: String) {
@@ -106,13 +108,22 @@ package struct DiskUse: Codable, Sendable, Hashable {
     problem = words.isEmpty ? nil : words.joined(separator: ", and ")
   }
 
+  /// The same figures, once they are old.
+  /// - Parameter reason: why there are no newer ones.
+  package func aged(_ seconds: Double, because reason: String) -> DiskUse {
+    var old = self
+    old.age = seconds
+    old.problem = "the figures are \(Quantity.span(seconds)) old: \(reason)"
+    return old
+  }
+
   /// Less than a twentieth.
   private static func isShort(_ free: Int64, of all: Int64) -> Bool { all > 0 && free < all / 20 }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case parts, path, size, free, inodes
     case freeInodes = "free_inodes"
-    case problem
+    case problem, age
   }
 }
 

@@ -191,8 +191,8 @@ package struct Health: Codable, Sendable, Hashable {
   /// A name as a key that programs can write without quotes.
   private static func key(of name: String) -> String {
     let words = name.hasPrefix("the ") ? name.dropFirst("the ".count) : name[...]
-    for kind in ["lane", "recipe", "sets"] where words.hasPrefix(kind + " ") {
-      return kind + ":" + words.dropFirst(kind.count + 1)
+    for kind in ["lane", "recipe", "saved recipe", "sets"] where words.hasPrefix(kind + " ") {
+      return kind.replacing(" ", with: "_") + ":" + words.dropFirst(kind.count + 1)
     }
     return String(words).replacing("'s ", with: "_").replacing(" ", with: "_")
   }

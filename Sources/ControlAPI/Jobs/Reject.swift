@@ -65,18 +65,21 @@ package struct Reject: Codable, Sendable, Hashable {
 /// Open rejects of a job: what `GET /v1/jobs/ID/rejects/open` answers.
 package struct RejectPage: Codable, Sendable, Hashable {
   package var rejects: [Reject]
+  /// The attempt of the job that rejected them. The next one numbers other records.
+  package var attempt: Int
   /// The names of the columns, of a source whose records don't have them.
   package var columns: [String]
   /// For the next page: the number after which it begins; nil after the last.
   package var next: Int64?
 
-  package init(rejects: [Reject], columns: [String] = [], next: Int64? = nil) {
+  package init(rejects: [Reject], attempt: Int, columns: [String] = [], next: Int64? = nil) {
     self.rejects = rejects
+    self.attempt = attempt
     self.columns = columns
     self.next = next
   }
 
-  package enum CodingKeys: String, CodingKey, CaseIterable { case rejects, columns, next }
+  package enum CodingKeys: String, CodingKey, CaseIterable { case rejects, attempt, columns, next }
 }
 
 /// The parameters of `GET /v1/jobs/ID/rejects/open`.
@@ -86,14 +89,17 @@ package struct RejectQuery: Sendable, Hashable {
   package var after: Int64 = 0
   /// How many at most.
   package var limit = 100
+  /// The attempt whose rejects are meant, as ``RejectPage/attempt`` says; nil: the last.
+  package var attempt: Int?
 
   package init() {}
 
   /// - Throws: ``QueryError``.
   package init(_ query: QueryString) throws {
-    try query.refuseNames(otherThan: ["after", "limit"])
+    try query.refuseNames(otherThan: ["after", "limit", "attempt"])
     after = try query.integer("after", in: 0...Int64.max) ?? after
     limit = try query.integer("limit", in: 1...Int64(Self.maximumLimit)).map(Int.init) ?? limit
+    attempt = try query.integer("attempt", in: 0...Int64(Int32.max)).map(Int.init)
   }
 
   /// The query as it is sent.
@@ -101,6 +107,7 @@ package struct RejectQuery: Sendable, Hashable {
     var query = QueryString()
     query["after"] = String(after)
     query["limit"] = String(limit)
+    query["attempt"] = attempt.map { String($0) }
     return query
   }
 }
@@ -133,11 +140,14 @@ package struct RejectRetryRequest: Codable, Sendable, Hashable {
 
   /// nil: all that are open and readable.
   package var records: [RejectCorrection]?
+  /// The attempt whose rejects the records are, as ``RejectPage/attempt`` says; nil: the last.
+  package var attempt: Int?
   /// Whether the job does everything except the commit.
   package var isDryRun: Bool
 
-  package init(records: [RejectCorrection]? = nil, isDryRun: Bool = false) {
+  package init(records: [RejectCorrection]? = nil, attempt: Int? = nil, isDryRun: Bool = false) {
     self.records = records
+    self.attempt = attempt
     self.isDryRun = isDryRun
   }
 
@@ -145,11 +155,12 @@ package struct RejectRetryRequest: Codable, Sendable, Hashable {
     try decoder.rejectUnknownKeys(CodingKeys.self)
     let body = try decoder.container(keyedBy: CodingKeys.self)
     records = try body.decodeIfPresent([RejectCorrection].self, forKey: .records)
+    attempt = try body.decodeIfPresent(Int.self, forKey: .attempt)
     isDryRun = try body.decodeIfPresent(Bool.self, forKey: .isDryRun) ?? false
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case records
+    case records, attempt
     case isDryRun = "dry_run"
   }
 }

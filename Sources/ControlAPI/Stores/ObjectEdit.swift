@@ -164,16 +164,21 @@ package struct EditCheck: Codable, Sendable, Hashable {
   /// Whether the object isn't as it was seen.
   package var isStale: Bool
   package var extent: [Extent]
+  /// So many objects, and more, would be changed or deleted along with the object. Then it isn't looked at which, nor whether they
+  /// stand in the way.
+  package var moreThan: Int?
 
-  package init(faults: [Fault] = [], isStale: Bool = false, extent: [Extent] = []) {
+  package init(faults: [Fault] = [], isStale: Bool = false, extent: [Extent] = [], moreThan: Int? = nil) {
     self.faults = faults
     self.isStale = isStale
     self.extent = extent
+    self.moreThan = moreThan
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case faults
     case isStale = "stale"
     case extent
+    case moreThan = "more_than"
   }
 }

@@ -4,15 +4,31 @@ package struct Recipe: Codable, Sendable, Hashable {
   package var store: String
   package var entity: String
   package var lane: String
+  /// Whether a client has saved it, so that one may remove it.
+  package var isSaved: Bool
+  /// Why it isn't used, of a saved recipe that something is wrong with. Its store, entity and lane are empty then.
+  package var fault: String?
 
-  package init(name: String, store: String, entity: String, lane: String) {
+  package init(
+    name: String, store: String = "", entity: String = "", lane: String = "", isSaved: Bool = false,
+    fault: String? = nil
+  ) {
     self.name = name
     self.store = store
     self.entity = entity
     self.lane = lane
+    self.isSaved = isSaved
+    self.fault = fault
   }
 
-  package enum CodingKeys: String, CodingKey, CaseIterable { case name, store, entity, lane }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case name, store, entity, lane
+    case isSaved = "saved"
+    case fault
+  }
+
+  /// Names that recipes can't have: the interface has other routes there, so nobody could ask for such a recipe.
+  package static let takenNames: Set<String> = ["test", "diff", "columns"]
 }
 
 /// The recipes: what `GET /v1/recipes` answers.
@@ -97,11 +113,11 @@ package struct RecipeTestResult: Codable, Sendable, Hashable {
   package var examples: [RecipeTestExample]
   /// The first records as they would be stored, but for those that are rejected for what they say themselves, with the key
   /// in place of a related object; nil if the test didn't ask for them.
-  package var sample: ObjectPage?
+  package var rows: ObjectPage?
 
   package init(
     store: String, entity: String, mode: ImportMode?, progress: JobProgress, isWhole: Bool, notes: [String] = [],
-    failure: String? = nil, rejects: RejectReport, examples: [RecipeTestExample] = [], sample: ObjectPage? = nil
+    failure: String? = nil, rejects: RejectReport, examples: [RecipeTestExample] = [], rows: ObjectPage? = nil
   ) {
     self.store = store
     self.entity = entity
@@ -112,12 +128,12 @@ package struct RecipeTestResult: Codable, Sendable, Hashable {
     self.failure = failure
     self.rejects = rejects
     self.examples = examples
-    self.sample = sample
+    self.rows = rows
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case store, entity, mode, progress
     case isWhole = "whole"
-    case notes, failure, rejects, examples, sample
+    case notes, failure, rejects, examples, rows
   }
 }

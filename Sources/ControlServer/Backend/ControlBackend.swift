@@ -28,6 +28,9 @@ package protocol ControlBackend: Sendable {
   /// Applies a changed configuration as a whole or not at all.
   /// - Throws: ``ControlError/badConfiguration(_:)``.
   func reload(by peer: Peer) async throws -> Reload
+  /// Whether the peer may do what only operators may. It decides what is offered; whether something may be done is decided again
+  /// when it is asked for.
+  func isOperator(_ peer: Peer) -> Bool
   /// A link to the pages, by which a browser acts as the peer.
   /// - Throws: ``ControlError/conflict(reason:hint:)`` where no pages are served.
   func webLink(for peer: Peer) async throws -> WebLink
@@ -49,11 +52,11 @@ package protocol ControlBackend: Sendable {
   /// One rejected record of a job that has ended.
   /// - Throws: ``ControlError/noSuchReject(_:of:)``.
   func reject(_ number: Int64, of id: Int64) async throws -> Reject
-  /// A part of all records that a job which has ended rejected, as one file.
-  /// - Parameter place: 0 for the first part, then ``RejectFilePart/next`` of the one before.
+  /// All records that a job which has ended rejected, as one file. Reading it throws a conflict, too, once the job is tried again.
   /// - Throws: ``ControlError/conflict(reason:hint:)`` where there are none, or the job hasn't ended.
-  func rejectFile(_ id: Int64, from place: Int64) async throws -> RejectFilePart
-  /// Rejected records that no retry has resolved.
+  func rejectFile(_ id: Int64) async throws -> RejectFileContent
+  /// Rejected records that no retry has resolved, all of one attempt.
+  /// - Throws: ``ControlError/conflict(reason:hint:)`` where the query names another attempt than the last.
   func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage
   /// Says what would be rejected again, without writing.
   func checkRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> RejectCheck

@@ -26,7 +26,7 @@ package struct ControlContext: RequestContext {
   }
 
   /// Runs `body`, which may take long, in a task that is cancelled when the client has gone.
-  func untilGone<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+  package func untilGone<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
     guard let connections else { return try await body() }
     return try await connections.untilClosed(channel, body)
   }

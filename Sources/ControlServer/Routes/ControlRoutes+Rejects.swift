@@ -25,7 +25,8 @@ extension ControlRoutes {
   func checkRejects(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     let check = try await Self.checked(request.decoded(as: RejectRetryRequest.self))
-    return try .json(await backend.checkRejects(context.number(), check, by: context.peer()))
+    let (id, peer) = try await (context.number(), context.peer())
+    return try .json(await context.untilGone { try await backend.checkRejects(id, check, by: peer) })
   }
 
   func retryRejects(_ request: Request, _ context: ControlContext) async throws -> Response {

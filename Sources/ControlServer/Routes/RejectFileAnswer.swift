@@ -11,22 +11,21 @@ extension ControlBackend {
   package func rejectFileAnswer(
     _ id: Int64, while mayGoOn: @escaping @Sendable () -> Bool = { true }
   ) async throws -> Response {
-    let first = try await rejectFile(id, from: 0)
+    let file = try await rejectFile(id)
+    let first = try await file.next() ?? []
     let headers: HTTPFields = [
-      .contentType: "application/octet-stream", .contentDisposition: "attachment; filename=\"\(first.headerName)\"",
+      .contentType: "application/octet-stream", .contentDisposition: "attachment; filename=\"\(file.headerName)\"",
     ]
     return Response(
       status: .ok, headers: headers,
       body: ResponseBody { writer in
-        try await writer.write(ByteBuffer(bytes: first.bytes))
-        var next = first.next
-        while let place = next {
+        try await writer.write(ByteBuffer(bytes: first))
+        while true {
           guard mayGoOn() else {
             throw ControlError.forbidden(reason: "The session has ended.", hint: "Sign in again.")
           }
-          let part = try await rejectFile(id, from: place)
-          try await writer.write(ByteBuffer(bytes: part.bytes))
-          next = part.next
+          guard let part = try await file.next() else { break }
+          try await writer.write(ByteBuffer(bytes: part))
         }
         try await writer.finish(nil)
       })

@@ -12,17 +12,21 @@ struct ControlListener: Sendable {
   private let connections: HTTP1Channel
   private let executor: LoopExecutor
   private let submissions: DirectSubmissions?
+  private let mayHalfClose: Bool
   private let meter: RequestMeter
   private let logger: Logger
 
   /// - Parameters:
   ///   - executor: the thread that all connections have.
   ///   - submissions: what takes single submissions past the responder.
+  ///   - mayHalfClose: whether a client may end its side and read the answer (`nc -N`). Over TCP such a client can't be told from
+  ///     one that has gone.
   init(
     on executor: LoopExecutor, grace: TimeAmount, meter: RequestMeter, logger: Logger,
-    submissions: DirectSubmissions? = nil, responder: @escaping HTTPChannelHandler.Responder
+    submissions: DirectSubmissions? = nil, mayHalfClose: Bool = true, responder: @escaping HTTPChannelHandler.Responder
   ) {
     self.submissions = submissions
+    self.mayHalfClose = mayHalfClose
     self.executor = executor
     self.meter = meter
     connections = HTTP1Channel(
@@ -49,7 +53,7 @@ struct ControlListener: Sendable {
             DescriptorShortage(of: descriptor, meter.connections, logger: logger))
         }
       }
-      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelOption(.allowRemoteHalfClosure, value: mayHalfClose)
       .bind(descriptor) { [connections, submissions, logger] channel in
         let connection = connections.setup(channel: channel, logger: logger)
         guard let submissions else { return connection }

@@ -52,6 +52,18 @@ package enum MappingError: Error, Sendable, Equatable {
   /// The disk is full.
   case diskFull(path: String, operation: String)
 
+  /// The error without the record that it gives as an example, for those who may not see values of the source.
+  package var withoutExample: MappingError {
+    switch self {
+    case .tooManyRejects(let count, let limit, _): .tooManyRejects(count: count, limit: limit, first: "")
+    case .tooLargeShareRejected(let count, let records, let share, _):
+      .tooLargeShareRejected(count: count, records: records, share: share, first: "")
+    case .nothingImported(let records, let rejected, _):
+      .nothingImported(records: records, rejected: rejected, first: "")
+    default: self
+    }
+  }
+
   /// The error for a system call that failed with `code`.
   static func file(_ path: String, _ operation: String, code: Int32) -> MappingError {
     if code == ENOSPC || code == EDQUOT { return .diskFull(path: path, operation: operation) }
@@ -126,11 +138,12 @@ extension MappingError: CustomStringConvertible {
     case .badFeed(let reason): return reason
     case .tooManyRejects(let count, let limit, let first):
       return
-        "\(count) records were rejected, more than the limit of \(limit). The first: \(first)"
+        "\(count) records were rejected, more than the limit of \(limit)"
+        + (first.isEmpty ? "" : ". The first: \(first)")
     case .tooLargeShareRejected(let count, let records, let share, let first):
       return
-        "\(count) of \(records) records were rejected, more than the allowed share of \(Self.percent(share)). "
-        + "The first: \(first)"
+        "\(count) of \(records) records were rejected, more than the allowed share of \(Self.percent(share))"
+        + (first.isEmpty ? "" : ". The first: \(first)")
     case .nothingImported(let records, let rejected, let first):
       let count = records == rejected ? "all \(records) were rejected" : "\(rejected) of \(records) were rejected"
       return

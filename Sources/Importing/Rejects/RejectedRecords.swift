@@ -67,7 +67,6 @@ package struct RejectedRecords {
   let options: ReaderOptions
   private let rules: [String: PropertyRule]
   private let entity: EntityDescription?
-  private static let batch = 1_000
 
   /// - Parameters:
   ///   - options: those of the job.
@@ -101,20 +100,9 @@ package struct RejectedRecords {
   /// - Returns: how many records there are, as far as was read.
   @discardableResult
   package func forEach(after: Int64 = 0, _ body: ([RejectedRecord]) throws -> Bool) throws -> Int64 {
-    var number: Int64 = 0
-    for (name, url) in try files() {
-      let file = try RejectFileReader(url, options)
-      number += try file.skip(max(0, after - number))
-      while let entries = try file.next(Self.batch) {
-        var records: [RejectedRecord] = []
-        for entry in entries {
-          number += 1
-          records.append(record(entry, number, name, file))
-        }
-        if try !body(records) { return number }
-      }
-    }
-    return number
+    let cursor = try RejectCursor(self, after: after)
+    while let records = try cursor.next(), try body(records) {}
+    return cursor.number
   }
 
   /// The record of a number.
@@ -145,7 +133,7 @@ package struct RejectedRecords {
     try RejectFile(path: url.path, form: form, isMarked: options.mayReadUTF8AsAnother, length: length).removeIfEmpty()
   }
 
-  private func record(
+  fileprivate func record(
     _ entry: RejectFileReader.Entry, _ number: Int64, _ name: String?, _ file: RejectFileReader
   ) -> RejectedRecord {
     let cell = columns(of: entry.reason.column).lazy.compactMap(entry.cell).first
@@ -160,6 +148,41 @@ package struct RejectedRecords {
     let names = [name] + name.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     return names.flatMap { name in
       [rules[name]?.column, entity?.propertiesByName[name]?.userInfo["mappedKeyName"], name].compactMap { $0 }
+    }
+  }
+}
+
+/// Goes through the rejects of a job once, from file to file. Memory is that of a batch.
+package final class RejectCursor {
+  private static let batch = 1_000
+
+  private let records: RejectedRecords
+  private let after: Int64
+  private var files: ArraySlice<(name: String?, url: URL)>
+  private var file: (name: String?, reader: RejectFileReader)?
+  /// The number of the last record that was read or passed over.
+  private(set) var number: Int64 = 0
+
+  /// - Parameter after: those up to this number are only counted.
+  package init(_ records: RejectedRecords, after: Int64 = 0) throws {
+    self.records = records
+    self.after = after
+    files = try records.files()[...]
+  }
+
+  /// The next records; nil after the last.
+  package func next() throws -> [RejectedRecord]? {
+    while true {
+      if let (name, reader) = file, let entries = try reader.next(Self.batch) {
+        return entries.map { entry in
+          number += 1
+          return records.record(entry, number, name, reader)
+        }
+      }
+      guard let next = files.popFirst() else { return nil }
+      let reader = try RejectFileReader(next.url, records.options)
+      number += try reader.skip(max(0, after - number))
+      file = (next.name, reader)
     }
   }
 }

@@ -36,7 +36,7 @@ final class BatchPipeline: @unchecked Sendable {
   /// - Parameters:
   ///   - hash: hashes the rows, where it is recorded where they come from.
   ///   - isRetry: whether the records are rejects, of which values may be covered.
-  ///   - interruption: ends the conversion within a record.
+  ///   - interruption: ends reading and conversion within a record.
   init(
     reader: any RecordReader, mapping: RecordMapping, mode: ImportMode, batchSize: Int,
     coordinator: PersistentStoreCoordinator, hash: RowFingerprint? = nil, isRetry: Bool = false,
@@ -97,7 +97,8 @@ final class BatchPipeline: @unchecked Sendable {
       guard let batch = state.withLock({ $0.isStopped ? nil : $0.spare.popLast() }) else { break }
       releaseGarbage()
       do {
-        guard try reader.read(into: batch, limit: batchSize) else { break }
+        // A source may have no record for a long time.
+        guard try interruption.limit({ try reader.read(into: batch, limit: batchSize) }) else { break }
         if batch.columns.count != mapping.columns.count {
           mapping = try mapping.extended(to: batch.columns)
           codes.reset()

@@ -34,9 +34,11 @@ final class SourceLoad {
     let position = begin.position == .start ? nil : begin.position
     let opened: OpenedSource
     do {
-      opened = try openSource(
-        fileDescriptor: source.descriptor, name: request.name, options: options.reader, member: part?.member,
-        log: source.log?.descriptor, isMoved: request.isMoved, hasTrailer: part?.hasTrailer ?? false, from: position)
+      opened = try request.makeInterruption().limit {
+        try openSource(
+          fileDescriptor: source.descriptor, name: request.name, options: options.reader, member: part?.member,
+          log: source.log?.descriptor, isMoved: request.isMoved, hasTrailer: part?.hasTrailer ?? false, from: position)
+      }
     } catch let error as ReaderError {
       throw options.mapping.masks(into: entity) ? error.withoutNames : error
     }

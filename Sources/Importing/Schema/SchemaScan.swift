@@ -97,11 +97,14 @@ package struct SchemaScan {
     _ limit: Int64?, _ shouldStop: () -> Bool, _ difference: inout SchemaDifference
   ) throws {
     let opened: OpenedSource
+    let interruption = request.makeInterruption()
     do {
-      opened = try openSource(
-        fileDescriptor: source.descriptor, name: request.name, options: request.options.reader, member: step?.member,
-        log: source.log?.descriptor, isMoved: request.isMoved,
-        hasTrailer: step?.file != nil && self.request.options.set?.control.trailer == true, from: nil)
+      opened = try interruption.limit {
+        try openSource(
+          fileDescriptor: source.descriptor, name: request.name, options: request.options.reader, member: step?.member,
+          log: source.log?.descriptor, isMoved: request.isMoved,
+          hasTrailer: step?.file != nil && self.request.options.set?.control.trailer == true, from: nil)
+      }
     } catch ReaderError.emptyFile {
       return
     } catch let error as ReaderError {
@@ -116,7 +119,17 @@ package struct SchemaScan {
     var findings = SchemaFindings(nulls: options.nulls)
     let batch = RecordBatch()
     var left = limit ?? .max
-    while left > 0, try opened.reader.read(into: batch, limit: Int(min(left, Int64(Self.batchSize)))) {
+    func read() throws -> Bool {
+      do {
+        return try interruption.limit {
+          try opened.reader.read(into: batch, limit: Int(min(left, Int64(Self.batchSize))))
+        }
+      } catch is Interrupted {
+        difference.isWhole = false
+        return false
+      }
+    }
+    while left > 0, try read() {
       if batch.columns.count != mapping.columns.count { mapping = try mapping.extended(to: batch.columns) }
       if let masking = mapping.masking { try masking.mask(batch, opened.reader.rejectForm) }
       findings.note(batch, mapping)

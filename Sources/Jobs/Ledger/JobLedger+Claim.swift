@@ -115,12 +115,17 @@ extension LedgerTurn {
 extension JobLedger {
   /// Puts back what an earlier process left running, on the ledger's queue, where the caller is. To be called before
   /// the first claim.
+  /// - Parameter endBefore: how a job ended that had done all of its work.
   /// - Returns: how many there were.
-  func rescue() throws -> Int {
+  func rescue(_ endBefore: (Job) -> JobOutcome?) throws -> Int {
     try turn { turn in
       let running = FetchPredicate.equal(JobRecord.Key.state.name, .string(JobState.running.rawValue))
       let jobs = try turn.context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: running))
       for job in jobs {
+        if let end = endBefore(try job.snapshot()) {
+          try turn.record(end, of: job, jitter: 0)
+          continue
+        }
         let reason = job.isCancelRequested ? job.cancelReason : "the daemon ended while it ran"
         try turn.apply(.rescued, to: job, reason: reason, by: nil)
         job.rescues += 1

@@ -111,6 +111,9 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
         last = progress
         report(JobProgress(progress, rejects: rejects))
       }
+    } catch let error as Interrupted {
+      // While its source was opened.
+      throw error
     } catch {
       let entity = importer.coordinator.model.entitiesByName[request.entity]
       throw JobFailure(error, of: request.options, into: entity, after: last)

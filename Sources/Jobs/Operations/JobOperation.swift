@@ -89,6 +89,11 @@ open class JobOperation: Operation, @unchecked Sendable {
       code: "not_implemented", message: "\(type(of: self)) doesn't override perform()", isRetryable: false)
   }
 
+  /// How the job ended, if an earlier attempt has done all of it and nobody knew by then: it was killed between its last save
+  /// and its end, or that save has failed although it was committed. Then it is neither cancelled nor failed. Nil where a part
+  /// may be done, which is what cancelling is about.
+  package func endBefore() throws -> JobOutcome? { nil }
+
   /// A context of the operation's own over a data store, for ``perform()``: it belongs to the thread that calls this. Its
   /// saves have `job` and the job's number as their author.
   /// - Parameter store: the store's name; nil: the store that the job names.
@@ -133,7 +138,8 @@ open class JobOperation: Operation, @unchecked Sendable {
   public final override func start() {
     Self.yield(environment.niceness)
     super.start()
-    // Foundation doesn't call `main()` of an operation that was cancelled before; that is an end, too.
+    // Foundation doesn't call `main()` of an operation that was cancelled before.
+    if ending.withLock({ $0.outcome == nil }) { main() }
     let next = successor.withLock { $0.take() }?()
     finished.withLock { $0.take() }?(next)
   }
@@ -157,26 +163,26 @@ open class JobOperation: Operation, @unchecked Sendable {
 
   /// Runs ``perform()`` and keeps its outcome.
   public final override func main() {
-    let outcome: JobOutcome
-    if isCancelled {
-      outcome = .cancelled(job.progress)
-    } else if isDraining {
-      outcome = .interrupted(job.progress)
-    } else {
-      do {
-        outcome = try perform()
-      } catch {
-        let progress = ending.withLock { $0.latest } ?? job.progress
-        if error is Interrupted, isCancelled {
-          outcome = .cancelled(progress)
-        } else if error is Interrupted, isDraining {
-          outcome = .interrupted(progress)
-        } else {
-          outcome = .failed(JobFailure(error), progress)
-        }
-      }
-    }
+    let outcome = outcomeOfRun()
     ending.withLock { $0.outcome = outcome }
+  }
+
+  private func outcomeOfRun() -> JobOutcome {
+    do {
+      if isCancelled { return try endBefore() ?? .cancelled(job.progress) }
+      if isDraining { return .interrupted(job.progress) }
+      return try perform()
+    } catch {
+      let progress = ending.withLock { $0.latest } ?? job.progress
+      do {
+        if let end = try endBefore() { return end }
+      } catch {
+        // What ended it says more.
+      }
+      if error is Interrupted, isCancelled { return .cancelled(progress) }
+      if error is Interrupted, isDraining { return .interrupted(progress) }
+      return .failed(JobFailure(error), progress)
+    }
   }
 
   /// Asks it to stop at its next batch because the daemon stops.

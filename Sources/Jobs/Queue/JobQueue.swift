@@ -99,7 +99,7 @@ extension JobQueue {
       try self.ledger.beginRuns(of: self.state.watchedRecipes)
       let counts = try self.loadCounts()
       try self.loadLanes()
-      let rescued = try self.ledger.rescue()
+      let rescued = try self.ledger.rescue(self.endBefore)
       // The clock may have been set back while no process ran.
       try self.ledger.endOverlongWaits()
       if rescued > 0 { self.logger.notice("jobs: put back what was running", metadata: ["jobs": "\(rescued)"]) }
@@ -110,6 +110,21 @@ extension JobQueue {
       self.state.start()
       self.wakeUp()
       self.pruner.prune(self)
+    }
+  }
+
+  /// How a job that an earlier process left running has ended, if its work was done. It is put back otherwise, or cancelled if
+  /// somebody asked for that.
+  private func endBefore(_ job: Job) -> JobOutcome? {
+    var environment = environment
+    if let stores = environment.presentStores { environment.dataStores = stores() }
+    do {
+      return try operations.factory(for: job.kind)?(job, environment).endBefore()
+    } catch {
+      logger.warning(
+        "job \(job.id): whether it was done before the daemon ended is unknown",
+        metadata: job.logMetadata.adding(["error": "\(error)"]))
+      return nil
     }
   }
 
@@ -154,8 +169,8 @@ extension JobQueue {
     claimWork()
   }
 
-  /// Looks whether the clock was set, and does what follows from that. To be called now and then: a clock that is set back
-  /// wakes nobody up.
+  /// Looks whether the clock was set, and does what follows from that. To be called now and then, because no timer
+  /// fires when a clock is set back.
   package func checkClock() {
     ledger.queue.perform { _ in
       if self.state.isOpen, self.followClock() { self.wakeUp() }

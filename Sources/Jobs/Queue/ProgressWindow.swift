@@ -16,7 +16,7 @@ struct ProgressWindow {
   private var reports: [Report] = []
   private var latest: Report?
 
-  /// An operation has reported how far it is. One that says less than before has begun anew.
+  /// An operation has reported how far it is. One that says less than before has begun again.
   mutating func note(_ progress: JobProgress, at time: Date) {
     let report = Report(time: time, records: progress.records, bytes: progress.bytesDone)
     if let latest, report.records < latest.records || report.bytes < latest.bytes || time < latest.time { reports = [] }

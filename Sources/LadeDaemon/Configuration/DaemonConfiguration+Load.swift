@@ -24,7 +24,8 @@ extension DaemonConfiguration {
     try LoadedConfiguration(path: path, environment: environment).configuration
   }
 
-  mutating func read(_ root: YAMLValue, in folder: ConfigurationFolder) {
+  /// - Parameter savedRecipes: the names of saved recipes, of those too that can't be read.
+  mutating func read(_ root: YAMLValue, in folder: ConfigurationFolder, savedRecipes: some Collection<String> = []) {
     guard let section = YAMLSection<Key>(root) else { return }
     var paths = DistinctPaths()
     spool = section[.spool]?.path(in: folder) ?? spool
@@ -68,7 +69,7 @@ extension DaemonConfiguration {
       if let recipe = RecipeConfiguration(entry, names: names, timeZone: timeZone) { recipes.append(recipe) }
     }
     let surroundings = ScheduleConfiguration.Surroundings(
-      names: names, recipes: recipeEntries.map(\.name),
+      names: names, recipes: recipeEntries.map(\.name) + savedRecipes,
       databaseRecipes: Set(recipes.filter { $0.options.from != nil }.map(\.name)), folder: folder,
       allowedFolders: allowedFolders, timeZone: timeZone)
     for entry in section[.schedules]?.entries(of: "a mapping of names to schedules") ?? [] {

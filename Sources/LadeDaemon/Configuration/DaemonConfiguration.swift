@@ -37,6 +37,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
     LaneConfiguration(), LaneConfiguration(name: LaneConfiguration.maintenanceName),
   ]
   package var recipes: [RecipeConfiguration] = []
+  /// Saved recipes that aren't used.
+  package var recipeFaults: [RecipeFault] = []
   /// Whether clients may save recipes, and those that they have saved are used.
   package var savesRecipes = false
   /// How long a job that failed waits until it is tried again.
@@ -77,6 +79,8 @@ extension DaemonConfiguration {
   package func store(named name: String) -> StoreConfiguration? { stores.first { $0.name == name } }
   package func lane(named name: String) -> LaneConfiguration? { lanes.first { $0.name == name } }
   package func recipe(named name: String) -> RecipeConfiguration? { recipes.first { $0.name == name } }
+  /// Why a saved recipe isn't used; nil for one that is, and where there is none.
+  package func fault(ofRecipe name: String) -> RecipeFault? { recipeFaults.first { $0.recipe == name } }
   /// Whether a recipe reads a database, and no file.
   package func readsDatabase(_ recipe: String?) -> Bool {
     recipe.flatMap { self.recipe(named: $0) }?.options.from != nil

@@ -11,7 +11,7 @@ import StrictYAML
 struct LoadedConfiguration: Sendable {
   /// The first of its files.
   let path: String
-  let configuration: DaemonConfiguration
+  private(set) var configuration: DaemonConfiguration
   let places: ConfigurationPlaces
   /// Its files and variables, in their order.
   let layers: [String]
@@ -37,12 +37,17 @@ struct LoadedConfiguration: Sendable {
     configuration.credentials = isOnlyChecked && credentials.folder == nil ? nil : credentials
     let root = YAMLValue(key: "", layers: layers.layers)
     if let root {
-      configuration.read(root, in: ConfigurationFolder(of: path))
+      configuration.read(root, in: ConfigurationFolder(of: path), savedRecipes: layers.savedRecipes.values)
     } else if layers.areWhole {
       YAMLReader(file: path, reading: reading).report(.empty)
     }
     if !layers.areWhole { reading.forgetAbsences() }
-    guard reading.problems.isEmpty else { throw ConfigurationProblems(reading.problems, layers: layers.names) }
+    let problems = reading.problems.filter { layers.savedRecipes[$0.file] == nil }
+    guard problems.isEmpty else { throw ConfigurationProblems(problems, layers: layers.names) }
+    configuration.setAside(
+      Dictionary(grouping: reading.problems.filter { layers.savedRecipes[$0.file] != nil }) {
+        layers.savedRecipes[$0.file] ?? ""
+      })
     self.path = path
     self.configuration = configuration
     self.layers = layers.names
@@ -59,9 +64,9 @@ struct LoadedConfiguration: Sendable {
 }
 
 extension LoadedConfiguration {
-  /// What is wrong with a configuration that can be read, beyond what its files say: models that can't be read, recipes and
-  /// schedules that don't fit them. Makes nothing. Blocks.
-  func problems(_ operations: OperationCatalogue) throws -> [ConfigurationProblem] {
+  /// Sets the saved recipes aside that don't fit the models, and finds what is wrong beyond what the files say: models that
+  /// can't be read, other recipes and schedules that don't fit them. Makes nothing. Blocks.
+  mutating func problems(_ operations: OperationCatalogue) throws -> [ConfigurationProblem] {
     let (stores, errors) = DataStores.readable(configuration.stores)
     var problems = errors.map { error in
       let key = if case .store(let name, _, _) = error { "stores.\(name).model" } else { "stores" }
@@ -75,8 +80,18 @@ extension LoadedConfiguration {
       let recipe = schedule.work.recipe.flatMap { configuration.recipe(named: $0)?.store }
       return !isKnown(schedule.work.store ?? recipe)
     }
-    let plan = SubmissionPlan(configuration: readable, stores: stores, operations: operations)
-    for misfit in try plan.recipeMisfits() + plan.fittingSchedules().misfits {
+    var plan = SubmissionPlan(configuration: readable, stores: stores, operations: operations)
+    let misfits = try plan.recipeMisfits()
+    let saved = misfits.filter { misfit in
+      plan.configuration.recipes.contains { $0.isSaved && misfit.part == "recipes.\($0.name)" }
+    }
+    let faults = Dictionary(grouping: saved) { String($0.part.dropFirst("recipes.".count)) }.mapValues { misfits in
+      misfits.map { problem(.unfit(key: $0.key, problem: $0.description), with: $0.key) }
+    }
+    configuration.setAside(faults)
+    plan.configuration.setAside(faults)
+    let parts = Set(saved.map(\.part))
+    for misfit in try misfits.filter({ !parts.contains($0.part) }) + plan.fittingSchedules().misfits {
       problems.append(problem(.unfit(key: misfit.key, problem: misfit.description), with: misfit.key))
     }
     for recipe in configuration.recipes
@@ -90,9 +105,25 @@ extension LoadedConfiguration {
     return problems.isEmpty ? [] : ConfigurationProblems(problems, layers: layers).problems
   }
 
-  /// What in the models keeps records of the recipes' files from being imported, or has no effect. The configuration can be used
-  /// all the same. Blocks.
-  func modelAdvice() -> [ConfigurationProblem] {
+  /// What there is to say of a configuration that can be used: saved recipes that aren't used, schedules that therefore don't run,
+  /// and what in the models keeps records of the recipes' files from being imported, or has no effect. Blocks.
+  /// - Parameter operations: as ``problems(_:)`` has it.
+  func warnings(_ operations: OperationCatalogue) throws -> [ConfigurationProblem] {
+    var examined = self
+    _ = try examined.problems(operations)
+    let configuration = examined.configuration
+    let idle = configuration.schedules.filter { schedule in
+      schedule.work.recipe.map { configuration.fault(ofRecipe: $0) != nil } ?? false
+    }
+    return configuration.recipeFaults.flatMap(\.warnings)
+      + idle.map { schedule in
+        let key = "schedules.\(schedule.name)"
+        let words = "the schedule \(schedule.name) doesn't run: the recipe \(schedule.work.recipe ?? "") isn't used"
+        return problem(.unfit(key: key, problem: words), with: key)
+      } + modelAdvice()
+  }
+
+  private func modelAdvice() -> [ConfigurationProblem] {
     DataStores.readable(configuration.stores).stores.all.flatMap { store in
       let name = store.configuration.name
       let imported = configuration.recipes.filter { $0.store == name }.map(\.entity)
@@ -120,6 +151,15 @@ extension LoadedConfiguration {
         return problem(.unfit(key: key, problem: reason), with: key)
       }
     }
+  }
+}
+
+extension DaemonConfiguration {
+  /// Leaves saved recipes out.
+  /// - Parameter faults: what is wrong with each, by its name.
+  fileprivate mutating func setAside(_ faults: [String: [ConfigurationProblem]]) {
+    recipes.removeAll { faults[$0.name] != nil }
+    recipeFaults += faults.sorted { $0.key < $1.key }.map { RecipeFault(recipe: $0.key, problems: $0.value) }
   }
 }
 

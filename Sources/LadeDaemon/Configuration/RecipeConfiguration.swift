@@ -1,3 +1,4 @@
+import ControlAPI
 package import Importing
 import Jobs
 
@@ -42,7 +43,12 @@ extension RecipeConfiguration {
   /// Nil with a problem reported.
   /// - Parameter timeZone: of calendar expressions that name none.
   init?(_ entry: YAMLValue.Entry, names: Names, timeZone: CalendarZone) {
-    let isNamedWell = entry.isNamedWell
+    var isNamedWell = entry.isNamedWell
+    if Recipe.takenNames.contains(entry.name) {
+      let problem = "the HTTP interface has `/v1/recipes/\(entry.name)` for something else: choose another name"
+      entry.report(.wrongValue(key: entry.value.key, value: entry.name, problem: problem))
+      isNamedWell = false
+    }
     guard let section = YAMLSection<Key>(entry.value, alongside: ImportOptionKey.allCases.map(\.rawValue)) else {
       return nil
     }

@@ -28,13 +28,15 @@ extension DaemonBackend {
   private static let checkQueue = DispatchQueue(label: "control.configuration")
 
   func configurationSettings() async throws -> ConfigurationSettings {
-    let (path, current, saved) = (loaded.path, configuration, loaded.configuration.savedRecipes)
+    let (path, current, saved) = (loaded.path, plan, loaded.configuration.savedRecipes)
     return try await Self.checkQueue.result {
       do {
-        let new = try LoadedConfiguration(
+        var new = try LoadedConfiguration(
           path: path, environment: ProcessInfo.processInfo.environment, saved: saved)
+        // Saved recipes that don't fit are left out, as they are of the configuration in force.
+        _ = try new.problems(current.operations)
         return ConfigurationSettings(
-          layers: new.layers, settings: new.settings, differs: new.configuration != current)
+          layers: new.layers, settings: new.settings, differs: new.configuration != current.configuration)
       } catch let problems as ConfigurationProblems {
         throw ControlError.badConfiguration(problems.problems.map(\.description))
       }
@@ -57,7 +59,7 @@ extension DaemonBackend {
     _ path: String, _ current: SubmissionPlan, _ started: DaemonConfiguration
   ) throws -> ConfigurationCheck {
     do {
-      let new = try LoadedConfiguration(
+      var new = try LoadedConfiguration(
         path: path, environment: ProcessInfo.processInfo.environment, saved: started.savedRecipes)
       let problems = try new.problems(current.operations) + new.migrationProblems()
       let reload =
@@ -66,7 +68,7 @@ extension DaemonBackend {
         path: path, isGood: problems.isEmpty,
         differs: new.configuration != current.configuration || !reload.needsMigration.isEmpty, reload: reload,
         mistakes: problems.map(ConfigurationCheck.Mistake.init))
-      check.warnings = new.modelAdvice().map(ConfigurationCheck.Mistake.init)
+      check.warnings = try new.warnings(current.operations).map(ConfigurationCheck.Mistake.init)
       return check
     } catch let problems as ConfigurationProblems {
       return ConfigurationCheck(

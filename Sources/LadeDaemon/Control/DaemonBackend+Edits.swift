@@ -41,7 +41,7 @@ extension DaemonBackend {
   func check(_ edit: ObjectEdit, of entity: String, by peer: Peer) async throws -> EditCheck {
     let (store, description) = try target(ObjectQuery(entity: entity, store: edit.store))
     let submission = edit.submission(entity: entity)
-    // A deletion reads all that it would take along, so nobody asks who mayn't delete.
+    // A check reads what a deletion would take along, so it takes the permission to delete.
     try permissions.check(submission, by: peer)
     let most = 2 * description.propertiesByName.count
     guard edit.values.count + edit.cleared.count <= most else {
@@ -64,7 +64,11 @@ extension DaemonBackend {
     }
     return try await reading(store, by: peer) { context in
       do {
-        _ = try change.apply(in: context)
+        let (object, _) = try change.apply(in: context)
+        let most = Self.mostAlong
+        if edit.isDeletion, try DeletionReach.ofDeletion(object, exceeds: most, in: context) {
+          return EditCheck(moreThan: most)
+        }
         context.processPendingChanges()
         return EditCheck(faults: try Self.faults(in: context), extent: Self.extent(in: context))
       } catch EditError.gone(_, let number) {
@@ -76,6 +80,9 @@ extension DaemonBackend {
       }
     }
   }
+
+  /// Up to how many objects a check says what becomes of them.
+  private static let mostAlong = 1_000
 
   /// Attributes whose values are masks, so that none can be typed in.
   private func maskedAttributes(of entity: EntityDescription, in store: DataStores.Store) -> Set<String> {
@@ -170,48 +177,5 @@ extension DaemonBackend {
     count(context.updatedObjects, \.changed)
     count(context.deletedObjects, \.deleted)
     return extent.values.sorted { $0.entity < $1.entity }
-  }
-}
-
-/// Why a property can't be edited.
-enum EditRefusal {
-  static let masked = "it is masked, so what is in the store isn't what anybody would type"
-
-  /// Nil where nothing of the model stands in the way.
-  static func of(_ attribute: AttributeDescription, in entity: EntityDescription) -> String? {
-    if attribute.isDerived { return "it is derived from others" }
-    if attribute === entity.primaryKey { return "it numbers the objects" }
-    switch attribute.type {
-    case .binaryData, .transformable: return "it is binary"
-    case .composite, .objectID, .undefined: return "it is of the type \(attribute.type.rawValue)"
-    default: return nil
-    }
-  }
-}
-
-extension SubmissionPlan {
-  /// The attributes that the model or a recipe of the configuration masks.
-  func maskedAttributes(of entity: EntityDescription, in store: DataStores.Store) -> Set<String> {
-    RecipeMasks(configuration.recipes, into: store).names(of: entity).union(entity.attributesMaskedByModel)
-  }
-
-  /// Refuses an edit that would put a clear value where a mask belongs.
-  /// - Throws: ``SubmissionProblem``.
-  func checkMasks(ofEdit submission: JobSubmission, in store: DataStores.Store) throws {
-    guard submission.kind == EditOperation.kind,
-      let entity = submission.entity.flatMap({ store.coordinator.model.entitiesByName[$0] })
-    else { return }
-    var named: [(option: String, name: String)] = []
-    if case .map(let values) = submission.options["set"] { named += values.keys.map { ("set", $0) } }
-    if case .list(let names) = submission.options["clear"] {
-      for case .string(let name) in names { named.append(("clear", name)) }
-    }
-    let masked = maskedAttributes(of: entity, in: store)
-    guard let (option, name) = named.sorted(by: { $0.name < $1.name }).first(where: { masked.contains($0.name) }) else {
-      return
-    }
-    throw SubmissionProblem(
-      field: "options.\(option).\(name)", reason: EditRefusal.masked,
-      advice: "Leave it out, or import the object again.")
   }
 }

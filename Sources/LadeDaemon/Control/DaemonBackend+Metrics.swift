@@ -99,7 +99,12 @@ extension DaemonBackend {
 
   /// Whether everything answers, with a warning for each recipe that isn't fresh, and for those whose sets are overdue.
   func health() async -> Health {
-    let health = freshness.adding(to: await meters.health.check())
+    var health = freshness.adding(to: await meters.health.check())
+    for fault in configuration.recipeFaults {
+      health = health.adding(
+        .init(.warn, "it isn't used: \(fault.reason). \(RecipeFault.remedy(fault.recipe))"),
+        of: "the saved recipe \(fault.recipe)")
+    }
     let overdue = intake.status.sets.filter(\.isOverdue)
     return Dictionary(grouping: overdue, by: \.recipe).reduce(health) { health, sets in
       health.adding(

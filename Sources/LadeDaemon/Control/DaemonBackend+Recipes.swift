@@ -13,7 +13,10 @@ extension DaemonBackend {
   private static let columnQueue = DispatchQueue(label: "control.columns")
 
   func recipes() -> [Recipe] {
-    configuration.recipes.map { Recipe(name: $0.name, store: $0.store, entity: $0.entity, lane: $0.lane) }
+    let used = configuration.recipes.map {
+      Recipe(name: $0.name, store: $0.store, entity: $0.entity, lane: $0.lane, isSaved: $0.isSaved)
+    }
+    return used + configuration.recipeFaults.map { Recipe(name: $0.recipe, isSaved: true, fault: $0.reason) }
   }
 
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
@@ -27,27 +30,35 @@ extension DaemonBackend {
         coordinator: subject.store.coordinator, source: subject.source, entity: entity, options: subject.options,
         credentials: credentials,
         folder: URL(fileURLWithPath: configuration.state).appendingPathComponent(RecipeTrial.folderName),
-        records: Int64(test.records ?? 1000), showsRows: permissions.isOperator(peer.uid))
-      let outcome = try await Self.trialQueue.result { try trial.run() }
+        records: Int64(test.records ?? 1000), showsValues: subject.showsValues)
+      let outcome = try await Self.trialQueue.trial(within: RecipeTrial.longest) { try trial.run($0) }
       return RecipeTestResult(
         store: name, entity: entity, mode: subject.options.mode,
         progress: outcome.progress.map { JobProgress($0) } ?? JobProgress(),
         isWhole: outcome.isWhole, notes: outcome.notes,
         failure: outcome.failure,
-        rejects: outcome.rejects.map { RejectReport(job: 0, isFolder: entity == ImportRequest.feed, $0) }
-          ?? RejectReport(job: 0),
-        examples: outcome.examples.map { RecipeTestExample($0) },
-        sample: try await sample(of: subject, rows: test.rows ?? 0))
+        rejects: rejects(outcome, of: subject),
+        examples: subject.showsValues ? outcome.examples.map { RecipeTestExample($0) } : [],
+        rows: try await firstRows(test.rows ?? 0, of: subject))
     }
   }
 
+  private func rejects(_ outcome: RecipeTrial.Outcome, of subject: Subject) -> RejectReport {
+    guard let found = outcome.rejects else { return RejectReport(job: 0) }
+    var report = RejectReport(job: 0, isFolder: subject.entity == ImportRequest.feed, found)
+    if !subject.showsValues {
+      for group in report.groups.indices { report.groups[group].examples = [] }
+    }
+    return report
+  }
+
   /// The first records as they would be stored; nil for none, and where a whole import fails, which the test says.
-  private func sample(of subject: Subject, rows: Int) async throws -> ObjectPage? {
-    guard rows > 0, case .file(let file) = subject.source else { return nil }
+  private func firstRows(_ rows: Int, of subject: Subject) async throws -> ObjectPage? {
+    guard rows > 0, subject.showsValues, case .file(let file) = subject.source else { return nil }
     let reading = FirstRecords(
       model: subject.store.coordinator.model, file: file, entity: subject.entity, options: subject.options,
       credentials: credentials)
-    return try await Self.trialQueue.result { try reading.sample(rows) }
+    return try await Self.trialQueue.trial(within: FirstRecords.longest) { try reading.rows(rows, $0) }
   }
 
   func columns(_ request: ModelDiffRequest, by peer: Peer) async throws -> FileColumns {
@@ -60,9 +71,10 @@ extension DaemonBackend {
           field: "entity", reason: "only the columns of one file can be asked for, and only for one entity")
       }
       let model = subject.store.coordinator.model
-      let isOwn = Upload.id(ofSource: request.source) != nil
       // A first line that isn't a header has values, too.
-      if !isOwn, let entity = model.entitiesByName[subject.entity], subject.options.mapping.masks(into: entity) {
+      if !subject.isUpload, let entity = model.entitiesByName[subject.entity],
+        subject.options.mapping.masks(into: entity)
+      {
         throw ControlError.forbidden(
           reason: "Values of \(entity.name) are masked, and the file may have them in clear.",
           hint: "Who uploads a file sees its columns.")
@@ -70,8 +82,10 @@ extension DaemonBackend {
       let reading = FirstRecords(
         model: model, file: file, entity: subject.entity, options: subject.options, credentials: credentials)
       var columns = FileColumns(store: subject.store.configuration.name, entity: subject.entity)
-      columns = try await Self.columnQueue.result { [columns] in try reading.columns(columns) }
-      if !isOwn, !permissions.isOperator(peer.uid) {
+      columns = try await Self.columnQueue.trial(within: FirstRecords.longest) { [columns] in
+        try reading.columns(columns, $0)
+      }
+      if !subject.showsValues {
         for place in columns.columns.indices { columns.columns[place].values = [] }
       }
       return columns
@@ -89,10 +103,17 @@ extension DaemonBackend {
       let comparison = ModelComparisonTrial(
         model: subject.store.coordinator.model, file: file, entity: subject.entity, options: subject.options,
         credentials: credentials)
-      let (found, failure) = try await Self.trialQueue.result { try comparison.run() }
+      let (found, failure) = try await Self.trialQueue.trial(within: ModelComparisonTrial.longest) {
+        try comparison.run($0)
+      }
       return ModelDiff(
         store: subject.store.configuration.name, entity: subject.entity, records: found.records,
-        isWhole: found.isWhole, changes: found.changes.map { ModelDiff.Change($0) }, others: found.others,
+        isWhole: found.isWhole,
+        changes: found.changes.map { found in
+          var change = ModelDiff.Change(found)
+          if !subject.showsValues { change.example = nil }
+          return change
+        }, others: found.others,
         failure: failure)
     }
   }
@@ -103,6 +124,11 @@ extension DaemonBackend {
     let store: DataStores.Store
     let entity: String
     let options: ImportOptions
+    /// Whether who asks has uploaded it.
+    let isUpload: Bool
+    /// Whether values of it are shown to who asks: operators see those of all files, others those of their own. Of the file of
+    /// somebody else, in one of the allowed folders, others see names and types.
+    let showsValues: Bool
   }
 
   /// - Parameter path: the file; nil if the recipe reads a database.
@@ -119,7 +145,10 @@ extension DaemonBackend {
       let source = file.map(TrialSource.file)
         ?? options.from.map({ TrialSource.database($0, recipe: request.recipe ?? "") })
     else { throw ControlError.invalid(field: "source", reason: "it isn't said which file is meant") }
-    return Subject(source: source, store: store, entity: entity, options: options)
+    let isUpload = path.flatMap { Upload.id(ofSource: $0) } != nil
+    return Subject(
+      source: source, store: store, entity: entity, options: options, isUpload: isUpload,
+      showsValues: isUpload || file?.owner == peer.uid || permissions.isOperator(peer.uid))
   }
 
   private func file(_ path: String?, for recipe: String?, by peer: Peer) async throws -> SubmittedFile? {

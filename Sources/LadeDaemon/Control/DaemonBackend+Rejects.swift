@@ -20,7 +20,7 @@ extension DaemonBackend {
     let options = try job.decodeOptions(as: ImportOptions.self).reader
     let isFeed = job.entity == ImportRequest.feed
     let resolved = resolvedRejects(of: job)
-    return try await Self.rejectQueue.result {
+    let report = try await Self.rejectQueue.result {
       var report = RejectReport(job: id, file: file.path, isFolder: isFeed, try Self.summary(of: file, options))
       guard let resolved else { return report }
       try resolved { rejects in
@@ -37,6 +37,8 @@ extension DaemonBackend {
       }
       return report
     }
+    if job.state.isEnded { try await checkAttempt(job.attempt, of: id) }
+    return report
   }
 
   func reject(_ number: Int64, of id: Int64) async throws -> Reject {
@@ -45,32 +47,49 @@ extension DaemonBackend {
       throw ControlError.noSuchReject(number, of: id)
     }
     let resolved = resolvedRejects(of: job)
-    return try await Self.rejectQueue.result {
+    let reject = try await Self.rejectQueue.result {
       try Self.refusing {
         var reject = Reject(try records().record(number, of: job.progress.rejected))
         try resolved?({ reject.resolvedBy = try $0.resolvers(number...number)[number] })
         return reject
       }
     }
+    try await checkAttempt(job.attempt, of: id)
+    return reject
   }
 
-  func rejectFile(_ id: Int64, from place: Int64) async throws -> RejectFilePart {
+  /// Refuses what is about the rejects of an attempt that isn't the job's last: its reject file was written again, so the numbers
+  /// mean other records.
+  private func checkAttempt(_ attempt: Int, of id: Int64) async throws {
+    let job = try await translating { try await queue.job(id) }
+    guard job.attempt != attempt || !job.state.isEnded else { return }
+    throw ControlError.conflict(
+      reason: "Job \(id) was tried again since: these were the rejects of an earlier attempt.",
+      hint: "Look at its rejects again.")
+  }
+
+  func rejectFile(_ id: Int64) async throws -> RejectFileContent {
     let job = try await translating { try await queue.job(id) }
     guard let records = try records(of: job), let file = rejectFile(of: job), job.progress.rejected > 0 else {
       throw ControlError.conflict(reason: "Job \(id) has rejected nothing.")
     }
-    let download = RejectDownload(job: id, file: file, isFeed: job.entity == ImportRequest.feed)
-    return try await Self.rejectQueue.result { try Self.refusing { try download.part(from: place, records) } }
+    let download = RejectDownload(job: id, file: file, isFeed: job.entity == ImportRequest.feed, records)
+    return RejectFileContent(name: download.name) {
+      let bytes = try await Self.rejectQueue.result { try Self.refusing { try download.next() } }
+      try await checkAttempt(job.attempt, of: id)
+      return bytes
+    }
   }
 
   func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage {
     let job = try await translating { try await queue.job(id) }
-    guard let records = try records(of: job) else { return RejectPage(rejects: []) }
+    if let attempt = query.attempt { try await checkAttempt(attempt, of: id) }
+    guard let records = try records(of: job) else { return RejectPage(rejects: [], attempt: job.attempt) }
     let resolved = resolvedRejects(of: job)
-    return try await Self.rejectQueue.result {
+    let page = try await Self.rejectQueue.result {
       try Self.refusing {
         let records = try records()
-        var page = RejectPage(rejects: [], columns: try records.columns())
+        var page = RejectPage(rejects: [], attempt: job.attempt, columns: try records.columns())
         var bytes = 0
         var hasMore = false
         try records.forEach(after: query.after) { some in
@@ -94,22 +113,28 @@ extension DaemonBackend {
         return page
       }
     }
+    try await checkAttempt(job.attempt, of: id)
+    return page
   }
 
   func checkRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> RejectCheck {
     try Self.checkNumber(of: request)
-    let plan = try await retryPlan(of: id, isDryRun: true, by: peer)
+    let plan = try await retryPlan(of: id, request.attempt, isDryRun: true, by: peer)
     if let store = plan.submission.store { try await refuseWhileTaken(store) }
     let trial = RejectTrial(
       plan: plan, corrections: request.records?.map(RejectExtract.Correction.init),
       credentials: configuration.credentials ?? MaskCredentials(folder: nil),
       folder: URL(fileURLWithPath: configuration.state).appendingPathComponent(RejectTrial.folderName))
-    return try await Self.trialQueue.result { try Self.refusing { try trial.run() } }
+    let check = try await Self.trialQueue.trial(within: RejectTrial.longest) { limit in
+      try Self.refusing { try trial.run(limit) }
+    }
+    try await checkAttempt(plan.rejected.attempt, of: id)
+    return check
   }
 
   func retryRejects(_ id: Int64, _ request: RejectRetryRequest, by peer: Peer) async throws -> Job {
     try Self.checkNumber(of: request)
-    let plan = try await retryPlan(of: id, isDryRun: request.isDryRun, by: peer)
+    let plan = try await retryPlan(of: id, request.attempt, isDryRun: request.isDryRun, by: peer)
     if let open = try await openRejects(of: plan.rejected), open == 0 {
       throw ControlError.conflict(reason: "All rejects of job \(id) are resolved.")
     }
@@ -130,9 +155,7 @@ extension DaemonBackend {
       do {
         let file = try await sourceOfRetry(made.job.id, plan, corrections)
         // A job that is tried again rewrites its reject file.
-        guard try await queue.job(id).state.isEnded else {
-          throw ControlError.conflict(reason: "Job \(id) is being tried again.")
-        }
+        try await checkAttempt(plan.rejected.attempt, of: id)
         return shown(queue.completed(try await handOver(.file(file.opened), to: made.job, by: peer)))
       } catch let error as ControlError {
         if case .unavailable = error { throw error }
@@ -197,12 +220,13 @@ extension DaemonBackend {
       hint: "Leave them out to retry all that are open, or import a corrected copy of the reject file.")
   }
 
-  private func retryPlan(of id: Int64, isDryRun: Bool, by peer: Peer) async throws -> RejectRetryPlan {
+  private func retryPlan(of id: Int64, _ attempt: Int?, isDryRun: Bool, by peer: Peer) async throws -> RejectRetryPlan {
     try await translating {
       var job = try await queue.job(id)
       try permissions.checkChange(of: id, submittedBy: job.submittedBy, by: peer)
       // Its counts and its reject file are settled at its end.
       if job.state.isEnded { job = try await queue.whenEnded(id) }
+      if let attempt { try await checkAttempt(attempt, of: id) }
       return try RejectRetryPlan(
         of: job, isDryRun: isDryRun, plan: plan, rejects: configuration.rejects, queue: queueIdentifier, by: peer.who)
     }

@@ -11,6 +11,10 @@ extension DaemonBackend {
   var savesRecipes: Bool { configuration.savesRecipes }
 
   func recipe(_ name: String) async throws -> RecipeDefinition {
+    if let fault = configuration.fault(ofRecipe: name) {
+      throw ControlError.conflict(
+        reason: "The saved recipe \(name) isn't used: \(fault.reason).", hint: RecipeFault.remedy(name))
+    }
     guard let recipe = configuration.recipe(named: name) else { throw noSuchRecipe(name) }
     let (path, saved) = (loaded.path, loaded.configuration.savedRecipes)
     let read = try await Self.definitionQueue.result {
@@ -38,22 +42,23 @@ extension DaemonBackend {
     }
     try await translating { try check(draft) }
     let head = "# Saved by \(peer.who). Whatever is saved under this name replaces it.\n"
-    return try await saved(.init(name: name, text: head + draft.yaml(named: name)))
+    return try await saved(.init(name: name, text: head + draft.yaml(named: name)), by: peer)
   }
 
   func removeRecipe(_ name: String, by peer: Peer) async throws -> Reload {
     try check(saving: name, by: peer)
-    guard let recipe = configuration.recipe(named: name) else { throw noSuchRecipe(name) }
-    guard recipe.isSaved else {
+    let isFaulty = configuration.fault(ofRecipe: name) != nil
+    guard isFaulty || configuration.recipe(named: name) != nil else { throw noSuchRecipe(name) }
+    guard isFaulty || configuration.recipe(named: name)?.isSaved == true else {
       throw ControlError.conflict(
         reason: "Recipe \(name) is one of the configuration's files.", hint: "Remove it there, and reload.")
     }
-    return try await saved(.init(name: name, text: nil))
+    return try await saved(.init(name: name, text: nil), by: peer)
   }
 
-  private func saved(_ change: SavedRecipes.Change) async throws -> Reload {
+  private func saved(_ change: SavedRecipes.Change, by peer: Peer) async throws -> Reload {
     do {
-      return try await reloader.save(change)
+      return try await reloader.save(change, by: peer.who)
     } catch let error as WriterError {
       throw ControlError.unavailable(
         reason: "The recipe can't be saved: \(error).", hint: "Nothing has changed.")
@@ -65,7 +70,7 @@ extension DaemonBackend {
   }
 
   private func check(saving name: String, by peer: Peer) throws {
-    try permissions.checkOperator(peer, to: "save recipes")
+    try permissions.checkOperator(peer, to: "save recipes, or remove them")
     guard configuration.savesRecipes else {
       throw ControlError.conflict(
         reason: "The configuration doesn't let recipes be saved.", hint: "Say `save_recipes: true` there, and reload.")
@@ -73,6 +78,11 @@ extension DaemonBackend {
     guard YAMLValue.Entry.isName(name) else {
       throw ControlError.invalid(
         field: "recipe", reason: "a name has 1 to 64 letters, digits, _ and -, and doesn't begin with -")
+    }
+    guard !Recipe.takenNames.contains(name) else {
+      throw ControlError.invalid(
+        field: "recipe", reason: "no recipe can be called \(name): the interface has a route of that name",
+        hint: "Choose another name.")
     }
   }
 

@@ -65,7 +65,7 @@ struct DaemonBackend: ControlBackend {
     shown.availableAt = job.availableAt ?? job.notBefore ?? job.submittedAt
     if job.state != .completed { shown.note = nil }
     shown.retryOf = job.origin?.retriedJob
-    shown.maker = JobMaker(of: job)
+    shown.originSummary = JobOrigin.Summary(of: job)
     shown.rejectsFile = job.progress.rejectsFile.map { configuration.rejects + "/" + $0 }
     return shown
   }
@@ -75,6 +75,8 @@ struct DaemonBackend: ControlBackend {
     let name = try await DispatchQueue(label: "control.users").result { SystemUser.name(of: peer.uid) }
     return try sessions.link(for: peer, user: name ?? peer.who)
   }
+
+  func isOperator(_ peer: Peer) -> Bool { permissions.isOperator(peer.uid) }
 
   func schedules() async throws -> [Schedule] { try await queue.schedules() }
 

@@ -6,7 +6,7 @@ import Spool
 
 /// The beginning of a file, read for somebody who maps its columns. Nothing is written. Bounded in records and in time.
 struct FirstRecords: Sendable {
-  private static let longest = Duration.seconds(5)
+  static let longest = Duration.seconds(5)
 
   let model: ManagedObjectModel
   let file: SubmittedFile
@@ -15,12 +15,13 @@ struct FirstRecords: Sendable {
   let credentials: MaskCredentials
 
   /// Adds the file's columns, or why there are none. Blocks.
-  func columns(_ known: FileColumns) throws -> FileColumns {
+  /// - Parameter limit: of ``longest``.
+  func columns(_ known: FileColumns, _ limit: TrialLimit) throws -> FileColumns {
     var found = known
     guard let entity = model.entitiesByName[entity] else { return found }
     defer { withExtendedLifetime(file) {} }
     do {
-      let source = try SourceColumns(request, into: entity)
+      let source = try SourceColumns(request(limit), into: entity)
       found.format = source.format
       found.columns = source.columns.map { .init(name: $0.name, values: $0.values) }
       found.properties = source.properties.map {
@@ -41,12 +42,13 @@ struct FirstRecords: Sendable {
   }
 
   /// The first records as they would be stored. Blocks.
+  /// - Parameter limit: of ``longest``.
   /// - Returns: nil where an import would fail: a test says why.
-  func sample(_ rows: Int) throws -> ObjectPage? {
+  func rows(_ count: Int, _ limit: TrialLimit) throws -> ObjectPage? {
     guard let entity = model.entitiesByName[entity] else { return nil }
     defer { withExtendedLifetime(file) {} }
     do {
-      let sample = try RecordSample(request, into: entity, limit: rows)
+      let sample = try RecordSample(request(limit), into: entity, limit: count)
       return ObjectPage(
         entity: entity.name, columns: sample.properties, rows: sample.rows.map { $0.map { JSONValue($0) } })
     } catch is ReaderError {
@@ -60,14 +62,13 @@ struct FirstRecords: Sendable {
     }
   }
 
-  private var request: ImportRequest {
+  private func request(_ limit: TrialLimit) -> ImportRequest {
     var request = ImportRequest(
       job: "columns", source: URL(fileURLWithPath: file.name), name: file.name, entity: entity, options: options,
       rejects: URL(fileURLWithPath: "/dev/null"))
     request.descriptor = file.descriptor
     request.credentials = credentials
-    let deadline = ContinuousClock.now + Self.longest
-    request.shouldStopWithinRecord = { ContinuousClock.now > deadline }
+    request.shouldStopWithinRecord = { limit.isOver }
     return request
   }
 }

@@ -33,7 +33,7 @@ struct RecipeTrial: Sendable {
   }
 
   /// A transaction keeps others from writing, so it may not take long.
-  private static let longest = Duration.seconds(5)
+  static let longest = Duration.seconds(5)
   /// Where its files are, in the folder of the state.
   static let folderName = "trial"
   /// How many rows of a database are shown.
@@ -48,24 +48,24 @@ struct RecipeTrial: Sendable {
   let folder: URL
   let records: Int64
   /// Whether the first rows of a database are shown, with columns that aren't imported.
-  let showsRows: Bool
+  let showsValues: Bool
 
   /// Blocks.
+  /// - Parameter limit: of ``longest``.
   /// - Throws: what has to do with the daemon; what has to do with the file or the recipe is the outcome's failure.
-  func run() throws -> Outcome {
+  func run(_ limit: TrialLimit) throws -> Outcome {
     try makeFolder()
     defer { clear() }
     var options = options
     options.isDryRun = true
     (options.skipsKnownFiles, options.lineage) = (false, false)
     options.batchSize = min(options.batchSize, Int(records))
-    let deadline = ContinuousClock.now + Self.longest
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "trial")
     var outcome = Outcome()
     var url = URL(fileURLWithPath: source.name)
     if case .database(let source, let recipe) = source {
       do {
-        let extract = try read(source, of: recipe, in: context, deadline)
+        let extract = try read(source, of: recipe, in: context, limit)
         url = extract.url
         options.reader = extract.window.reader
         outcome.notes = [extract.window.note] + (try firstRows(of: extract))
@@ -87,13 +87,13 @@ struct RecipeTrial: Sendable {
       options: options, rejects: rejects)
     if case .file(let file) = source { request.descriptor = file.descriptor }
     request.credentials = credentials
-    request.shouldStopWithinRecord = { ContinuousClock.now > deadline }
+    request.shouldStopWithinRecord = { limit.isOver }
     let examples = ImportExamples()
     request.examples = examples
     let importer = Importer(coordinator: coordinator, request: request, largeLoad: .max)
     do {
       let end = try importer.run(in: context) {
-        guard outcome.records >= records || ContinuousClock.now > deadline else { return false }
+        guard outcome.records >= records || limit.isOver else { return false }
         // What is taken back has no rejects any more.
         outcome.readRejects(rejects, options.reader)
         return true
@@ -107,13 +107,15 @@ struct RecipeTrial: Sendable {
         outcome.notes += notes
       }
     } catch let error as MappingError {
-      outcome.failure = error.description
+      outcome.failure = (showsValues ? error : error.withoutExample).description
     } catch let error as ReaderError {
       outcome.failure = error.description
     } catch let error as MaskingError {
       outcome.failure = error.description
     } catch let error as ManagedObjectError {
       outcome.failure = "\(error)"
+    } catch is Interrupted {
+      outcome.failure = "it can't be opened within \(Self.longest.components.seconds) s"
     }
     if outcome.rejects == nil { outcome.readRejects(rejects, options.reader) }
     outcome.examples = examples.all
@@ -123,7 +125,7 @@ struct RecipeTrial: Sendable {
 
   /// The first rows, unless values of them are masked.
   private func firstRows(of extract: Extract) throws -> [String] {
-    guard showsRows, let entity = coordinator.model.entitiesByName[self.entity], !options.mapping.masks(into: entity)
+    guard showsValues, let entity = coordinator.model.entitiesByName[self.entity], !options.mapping.masks(into: entity)
     else { return [] }
     return try extract.firstRows(Self.shownRows).enumerated().map { "row \($0 + 1): \($1)" }
   }
@@ -131,7 +133,7 @@ struct RecipeTrial: Sendable {
   /// The rows that a job would read, with at most as long a time.
   private func read(
     _ source: IncrementalSource, of recipe: String, in context: ManagedObjectContext,
-    _ deadline: ContinuousClock.Instant
+    _ limit: TrialLimit
   ) throws -> Extract {
     var extraction = try Extraction(
       source, of: recipe, since: try RecipeCursor.read(recipe, in: context),
@@ -139,7 +141,7 @@ struct RecipeTrial: Sendable {
     extraction.rowLimit = records
     extraction.openPostgres = PostgresSnapshot.open
     extraction.credentials = credentials
-    extraction.shouldStop = { ContinuousClock.now > deadline }
+    extraction.shouldStop = { limit.isOver }
     guard let extract = try extraction.run() else { throw ExtractionError.timeLimit(Self.longest) }
     return extract
   }
@@ -174,7 +176,7 @@ extension RecipeTrial.Outcome {
 
 /// A file, compared with the model that it would be imported into. Bounded in time.
 struct ModelComparisonTrial: Sendable {
-  private static let longest = Duration.seconds(60)
+  static let longest = Duration.seconds(60)
 
   let model: ManagedObjectModel
   let file: SubmittedFile
@@ -183,23 +185,26 @@ struct ModelComparisonTrial: Sendable {
   let credentials: MaskCredentials
 
   /// Blocks.
+  /// - Parameter limit: of ``longest``.
   /// - Throws: what has to do with the daemon; what has to do with the file or the recipe is the failure.
-  func run() throws -> (found: SchemaDifference, failure: String?) {
+  func run(_ limit: TrialLimit) throws -> (found: SchemaDifference, failure: String?) {
     var request = ImportRequest(
       job: "diff", source: URL(fileURLWithPath: file.name), name: file.name, entity: entity, options: options,
       rejects: URL(fileURLWithPath: "/dev/null"))
     request.descriptor = file.descriptor
     request.credentials = credentials
-    let deadline = ContinuousClock.now + Self.longest
+    request.shouldStopWithinRecord = { limit.isOver }
     defer { withExtendedLifetime(file) {} }
     do {
-      return (try SchemaScan(request, into: model).run { ContinuousClock.now > deadline }, nil)
+      return (try SchemaScan(request, into: model).run { limit.isOver }, nil)
     } catch let error as MappingError {
       return (SchemaDifference(), error.description)
     } catch let error as ReaderError {
       return (SchemaDifference(), error.description)
     } catch let error as MaskingError {
       return (SchemaDifference(), error.description)
+    } catch is Interrupted {
+      return (SchemaDifference(), "it can't be opened within \(Self.longest.components.seconds) s")
     }
   }
 }

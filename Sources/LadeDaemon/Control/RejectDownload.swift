@@ -5,22 +5,37 @@ import Glibc
 import Importing
 
 /// The rejects of a job that has ended, as one file. Bounded in memory, and read without waiting for its reader.
-struct RejectDownload: Sendable {
-  /// How many bytes or records a part has.
+final class RejectDownload: @unchecked Sendable {
+  // Sendable: what changes is touched by `next()` alone, which is called on the queue of reject files.
+
+  /// How many bytes a part has, or a few more.
   private static let bytes = 256 << 10
-  private static let records = 1000
 
-  let job: Int64
-  let file: URL
-  let isFeed: Bool
+  private let file: URL
+  private let isFeed: Bool
+  private let records: @Sendable () throws -> RejectedRecords
+  /// The name under which it is kept.
+  let name: String
+  /// Of a single file: where the next part begins; nil after the last.
+  private var place: Int64? = 0
+  /// Of a feed: what is read already. It stays open, so that no record is passed over twice.
+  private var cursor: RejectCursor?
+  /// Records that were read and aren't sent yet.
+  private var unsent: ArraySlice<RejectedRecord> = []
 
-  /// The part that begins at a place. Blocks.
-  func part(from place: Int64, _ records: () throws -> RejectedRecords) throws -> RejectFilePart {
-    isFeed ? try lines(after: place, try records()) : try bytes(from: place)
+  init(job: Int64, file: URL, isFeed: Bool, _ records: @escaping @Sendable () throws -> RejectedRecords) {
+    self.file = file
+    self.isFeed = isFeed
+    self.records = records
+    name = isFeed ? "job-\(job).rejects.jsonl" : file.lastPathComponent
   }
 
+  /// The next part; nil after the last. Blocks.
+  func next() throws -> [UInt8]? { isFeed ? try lines() : try someBytes() }
+
   /// A single file is in the format of its source, complete by itself, with the reasons where its reader skips them.
-  private func bytes(from place: Int64) throws -> RejectFilePart {
+  private func someBytes() throws -> [UInt8]? {
+    guard let place else { return nil }
     let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure("open") }
     defer { close(descriptor) }
@@ -29,8 +44,8 @@ struct RejectDownload: Sendable {
     while count < 0, errno == EINTR { count = pread(descriptor, &bytes, bytes.count, off_t(place)) }
     guard count >= 0 else { throw failure("read") }
     bytes.removeLast(bytes.count - count)
-    return RejectFilePart(
-      name: file.lastPathComponent, bytes: bytes, next: count == Self.bytes ? place + Int64(count) : nil)
+    self.place = count == Self.bytes ? place + Int64(count) : nil
+    return bytes
   }
 
   /// Why the call before has failed.
@@ -39,21 +54,21 @@ struct RejectDownload: Sendable {
   }
 
   /// Of a feed, each file has a format of its own.
-  private func lines(after number: Int64, _ records: RejectedRecords) throws -> RejectFilePart {
-    var part = RejectFilePart(name: "job-\(job).rejects.jsonl", bytes: [], next: nil)
-    var count = 0
-    try records.forEach(after: number) { some in
-      for record in some {
-        if count == Self.records || part.bytes.count >= Self.bytes { return false }
-        part.bytes += try WireFormat.encode(RejectLine(record))
-        part.bytes.append(UInt8(ascii: "\n"))
-        part.next = record.number
-        count += 1
+  private func lines() throws -> [UInt8]? {
+    let cursor = try self.cursor ?? RejectCursor(try records())
+    self.cursor = cursor
+    var bytes: [UInt8] = []
+    while bytes.count < Self.bytes {
+      if unsent.isEmpty {
+        guard let some = try cursor.next() else { break }
+        unsent = some[...]
       }
-      return true
+      while bytes.count < Self.bytes, let record = unsent.popFirst() {
+        bytes += try WireFormat.encode(RejectLine(record))
+        bytes.append(UInt8(ascii: "\n"))
+      }
     }
-    if count == 0 { part.next = nil }
-    return part
+    return bytes.isEmpty ? nil : bytes
   }
 }
 

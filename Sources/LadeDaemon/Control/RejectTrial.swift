@@ -7,7 +7,7 @@ import ManagedObjects
 struct RejectTrial: Sendable {
   /// The scratch folder's name under the daemon's state.
   static let folderName = "reject-trial"
-  private static let longest = Duration.seconds(5)
+  static let longest = Duration.seconds(5)
   private static let shown = 1_000
   private static let tookTooLong =
     "it takes longer than \(longest.components.seconds) s to check; retry them with --dry-run"
@@ -19,10 +19,10 @@ struct RejectTrial: Sendable {
   let folder: URL
 
   /// Blocks.
+  /// - Parameter limit: of ``longest``.
   /// - Throws: what has to do with the daemon, or with the request; what has to do with the import is its failure.
-  func run() throws -> RejectCheck {
-    let deadline = ContinuousClock.now + Self.longest
-    let isOver: @Sendable () -> Bool = { ContinuousClock.now > deadline }
+  func run(_ limit: TrialLimit) throws -> RejectCheck {
+    let isOver: @Sendable () -> Bool = { limit.isOver }
     return try RejectScratch(folder).use { scratch in
       let source = scratch.appendingPathComponent(plan.submission.source ?? "rejects")
       let numbers = scratch.appendingPathComponent("numbers")
@@ -76,6 +76,8 @@ struct RejectTrial: Sendable {
       failure = error.description
     } catch let error as ManagedObjectError {
       failure = "\(error)"
+    } catch is Interrupted {
+      failure = Self.tookTooLong
     }
     var again: [Reject] = []
     if counts.rejected > 0, FileManager.default.fileExists(atPath: request.rejects.path) {

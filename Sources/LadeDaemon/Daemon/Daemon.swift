@@ -56,18 +56,31 @@ public struct Daemon: Sendable {
   /// Reads the models, and looks whether files could be imported by the recipes and the stores migrated. Makes nothing.
   /// - Throws: ``DaemonError`` with everything that is wrong.
   public func check() async throws {
-    try await check { [loaded, operations] in try loaded.problems(operations) + loaded.migrationProblems() }
+    _ = try await examined { $0.migrationProblems() }
   }
 
-  private func check(_ find: @escaping @Sendable () throws -> [ConfigurationProblem]) async throws {
-    let problems = try await DispatchQueue(label: "laded.check").result(of: find)
-    guard !problems.isEmpty else { return }
-    throw DaemonError.configuration(ConfigurationProblems(problems, layers: loaded.layers).description)
+  /// The configuration without the saved recipes that don't fit the models.
+  /// - Parameter further: what else may be wrong.
+  /// - Throws: ``DaemonError`` with everything that is wrong.
+  private func examined(
+    _ further: @escaping @Sendable (LoadedConfiguration) throws -> [ConfigurationProblem] = { _ in [] }
+  ) async throws -> LoadedConfiguration {
+    try await DispatchQueue(label: "laded.check").result { [loaded, operations] in
+      var examined = loaded
+      let problems = try examined.problems(operations) + further(examined)
+      guard problems.isEmpty else {
+        throw DaemonError.configuration(ConfigurationProblems(problems, layers: loaded.layers).description)
+      }
+      return examined
+    }
   }
 
-  /// What in the models keeps records from being imported, or has no effect, with its place in the configuration.
-  public func modelAdvice() async throws -> [String] {
-    try await DispatchQueue(label: "laded.check").result { [loaded] in loaded.modelAdvice().map(\.description) }
+  /// Saved recipes that aren't used, and what in the models keeps records from being imported, or has no effect; with the places
+  /// in the configuration.
+  public func warnings() async throws -> [String] {
+    try await DispatchQueue(label: "laded.check").result { [loaded, operations] in
+      try loaded.warnings(operations).map(\.description)
+    }
   }
 
   /// This version of Lade.
@@ -106,8 +119,8 @@ public struct Daemon: Sendable {
     let limits = ProcessLimits.ofThisProcess()
     try limits.check(for: configuration)
     // Before anything is made, and before a store is migrated.
-    try await check { [loaded, operations] in try loaded.problems(operations) }
-    for advice in try await modelAdvice() { logger.warning("configuration: \(advice)") }
+    let loaded = try await examined()
+    for warning in try await warnings() { logger.warning("configuration: \(warning)") }
     let passed = try passedSockets()
     // Migrating stores can take long.
     let starting = TimeoutExtender(logger: logger)

@@ -68,23 +68,27 @@ actor Reloader {
   /// Saves or removes a recipe of a client, and applies the configuration with it: all of it or nothing.
   /// - Throws: as ``reload()``; `ControlError.conflict` where the configuration's files have a recipe of the name;
   ///   `WriterError` where its file can't be written, ``UnrestoredRecipe`` where it can't be put back as it was.
-  func save(_ change: SavedRecipes.Change) async throws -> Reload {
+  /// - Parameter who: as whom the log has it.
+  func save(_ change: SavedRecipes.Change, by who: String) async throws -> Reload {
     let before = last
     let next = Task {
       _ = await before?.result
-      return try await saving(change)
+      return try await saving(change, by: who)
     }
     last = next
     return try await next.value
   }
 
-  private func saving(_ change: SavedRecipes.Change) async throws -> Reload {
+  private func saving(_ change: SavedRecipes.Change, by who: String) async throws -> Reload {
     guard !isStopping else { throw ControlError.unavailable(reason: "The daemon is stopping.") }
     // The state folder is that of the start.
     let (path, operations) = (loaded.path, current.now.plan.operations)
     let saved = loaded.configuration.savedRecipes
     let former = try await reading.result {
       let read = try Self.read(path, operations, saved, with: change)
+      if let fault = read.configuration.fault(ofRecipe: change.name) {
+        throw ControlError.badConfiguration(fault.problems.map(\.description))
+      }
       if change.text != nil, read.configuration.recipe(named: change.name)?.isSaved != true {
         throw ControlError.conflict(
           reason: "The files of the configuration say something about a recipe \(change.name).",
@@ -95,7 +99,9 @@ actor Reloader {
     do {
       // It may fail after the file has changed: where the folder can't be synced.
       try await reading.result { try saved.apply(change) }
-      return try await tell()
+      let reload = try await tell()
+      logger.notice("recipe \(change.name): \(change.text == nil ? "removed" : "saved") by \(who)")
+      return reload
     } catch {
       try await restore(former, of: change.name, in: saved, after: error)
       throw error
@@ -153,7 +159,9 @@ actor Reloader {
     let (next, new, advice) = try await reading.result(of: {
       let read = try Self.read(path, old.plan.operations, started.savedRecipes)
       let next = try ReloadPlan(read.configuration, over: old.plan, since: started)
-      return (next, CurrentConfiguration.Snapshot(next.submissions), read.modelAdvice().map(\.description))
+      return (
+        next, CurrentConfiguration.Snapshot(next.submissions), try read.warnings(old.plan.operations).map(\.description)
+      )
     })
     let configuration = new.configuration
     let settings = try configuration.spoolSettings()
@@ -180,7 +188,7 @@ actor Reloader {
   ) throws -> LoadedConfiguration {
     let problems: [ConfigurationProblem]
     do {
-      let read = try LoadedConfiguration(
+      var read = try LoadedConfiguration(
         path: path, environment: ProcessInfo.processInfo.environment, saved: saved, with: change)
       problems = try read.problems(operations)
       if problems.isEmpty { return read }

@@ -298,6 +298,11 @@ struct SubmissionPlan: Sendable {
 
   private func recipe(_ name: String?) throws -> RecipeConfiguration? {
     guard let name else { return nil }
+    if let fault = configuration.fault(ofRecipe: name) {
+      throw SubmissionProblem(
+        field: "recipe", reason: "the saved recipe \(name) isn't used: \(fault.reason)",
+        advice: RecipeFault.remedy(name))
+    }
     guard let recipe = configuration.recipe(named: name) else {
       throw SubmissionProblem(
         field: "recipe", reason: "there is no recipe \(name)",
@@ -406,6 +411,8 @@ extension SubmissionPlan {
     var misfits: [Misfit] = []
     var schedules: [JobSchedule] = []
     for schedule in configuration.schedules {
+      // It doesn't run until its recipe is right.
+      if let recipe = schedule.work.recipe, configuration.fault(ofRecipe: recipe) != nil { continue }
       do {
         schedules.append(try self.schedule(schedule))
       } catch let problem as SubmissionProblem {

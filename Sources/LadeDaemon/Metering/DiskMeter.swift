@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Glibc
 
-/// How full the file systems are that the daemon writes to. One that doesn't answer holds nobody up. Safe from any thread.
+/// How full the file systems are that the daemon writes to. Those who ask don't wait for one that doesn't answer. Safe from any thread.
 final class DiskMeter: Sendable {
   /// A part of the daemon, and a directory of it.
   struct Part: Sendable {
@@ -29,18 +29,14 @@ final class DiskMeter: Sendable {
       ] + configuration.stores.map { Part(name: "store \($0.name)", path: folder($0.path)) })
   }
 
-  /// The file systems, in the order of the parts: as they are now, or some seconds ago, or before one of them stopped to answer.
+  /// The file systems, in the order of the parts: as they are now, or some seconds ago, or before one of them stopped answering.
   /// - Throws: ``MeasurementOverdue`` if they haven't answered yet.
   func use(within time: Duration = .milliseconds(200)) async throws -> DiskList {
     let reading = await measurement.reading(within: time)
     if let latest = reading.latest {
       guard let error = reading.error else { return DiskList(disks: latest.value) }
-      return DiskList(
-        disks: latest.value.map { disk in
-          var old = disk
-          old.problem = [disk.problem, "these are old figures: \(error)"].compactMap(\.self).joined(separator: "; ")
-          return old
-        })
+      let age = max(0, Date().timeIntervalSince(latest.time))
+      return DiskList(disks: latest.value.map { $0.aged(age, because: "\(error)") })
     }
     throw reading.error ?? MeasurementOverdue(subject: "the disks", time: Self.patience)
   }

@@ -79,7 +79,7 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
   /// What has become so far of the jobs that this one changes; nil for a job of another kind.
   package var change: JobChangeResult?
   /// What it was made from. The daemon fills it in.
-  package var maker: JobMaker?
+  package var originSummary: JobOrigin.Summary?
   /// Its options as they are in force. The daemon fills them in when one job is asked for.
   package var settings: [JobSetting]?
   /// Every transition, oldest first; nil unless asked for.
@@ -144,7 +144,7 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
     case openRejects = "open_rejects"
     case retryOf = "retry_of"
     case change
-    case maker = "origin"
+    case originSummary = "origin"
     case settings, transitions
   }
 

@@ -11,6 +11,8 @@ package struct SubmittedFile: Sendable {
   package let name: String
   /// Its size in bytes.
   package var size: Int64 { file.status.size }
+  /// The user whom it belongs to.
+  package var owner: UInt32 { file.status.owner }
   /// Its real path, whatever links the given path went through; nil if that isn't UTF-8, or the file has no name any more.
   package let realPath: String?
   /// A descriptor of it, open as long as this value exists.

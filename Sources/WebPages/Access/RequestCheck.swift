@@ -8,7 +8,9 @@ import Hummingbird
 ///    site whose name is suddenly this machine's address (DNS rebinding) could read the pages.
 /// 2. A request that changes something must say that it comes from these pages: by `Sec-Fetch-Site`, which scripts
 ///    can't set, or from older browsers by `Origin`.
-/// 3. In read-only mode every request for a change is refused.
+/// 3. Where a proxy names users there is no cookie that browsers would keep from other sites (`SameSite=Strict`), so what it would
+///    do is done here: another site may lead to a page, and do nothing else with what can be read.
+/// 4. In read-only mode every request for a change is refused.
 struct RequestCheck: Sendable {
   let settings: WebSettings
 
@@ -50,6 +52,16 @@ struct RequestCheck: Sendable {
   static func isCrossSite(_ request: Request) -> Bool {
     guard let site = metadata("Site", of: request) else { return false }
     return site != "none" && site != "same-origin"
+  }
+
+  /// Refuses what another site may not have of a user whom a proxy names. Browsers that don't say where a request comes from can't
+  /// be told apart, as those can't that don't know `SameSite`.
+  /// - Parameter isLinked: whether it is a page, and looking at it does nothing.
+  /// - Throws: `Problem`.
+  static func checkSite(_ request: Request, isLinked: Bool) throws {
+    guard isCrossSite(request) else { return }
+    let isFollowed = metadata("Mode", of: request) == "navigate" && metadata("Dest", of: request) == "document"
+    guard isLinked, isFollowed else { throw Problem.fromAnotherSite }
   }
 
   /// Whether the page's script makes a request, and not its reader, where the browser says so.

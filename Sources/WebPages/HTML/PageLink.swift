@@ -20,9 +20,10 @@ struct PageLink: Sendable, Hashable {
   static func jobs(_ view: JobsView) -> PageLink { PageLink("/jobs", view.query) }
   static func job(_ id: Int64) -> PageLink { PageLink("/jobs/\(id)") }
 
-  static func rejects(_ job: Int64, after number: Int64 = 0) -> PageLink {
+  static func rejects(_ job: Int64, after number: Int64 = 0, attempt: Int? = nil) -> PageLink {
     var query = QueryString()
     query["after"] = number > 0 ? String(number) : nil
+    query["attempt"] = attempt.map { String($0) }
     return PageLink("/jobs/\(job)/rejects", query)
   }
 
@@ -94,6 +95,8 @@ struct PageLink: Sendable, Hashable {
   static let uploads = PageLink("/upload")
   static func upload(_ id: Int64) -> PageLink { PageLink("/upload/\(id)") }
   static func importUpload(_ id: Int64) -> PageLink { PageLink("/upload/\(id)/import") }
+  /// Where it is imported by what the mapping editor says.
+  static func importMapped(_ id: Int64) -> PageLink { PageLink("/upload/\(id)/map/import") }
   static func removeUpload(_ id: Int64) -> PageLink { PageLink("/upload/\(id)/remove") }
 
   /// Where the columns of a file are mapped.
@@ -142,6 +145,10 @@ struct PageLink: Sendable, Hashable {
   static let log = PageLink("/log")
   static let configuration = PageLink("/configuration")
   static let reload = PageLink("/configuration/reload")
+  /// The question before a saved recipe is removed, and where its form leads.
+  static func removeRecipe(_ name: String) -> PageLink {
+    PageLink("/configuration/recipes/\(QueryString.percentEncoded(name))/remove")
+  }
 
   /// A file whose address changes with its content.
   static func asset(_ asset: Asset) -> PageLink { PageLink("/assets/\(asset.version)/\(asset.name)") }

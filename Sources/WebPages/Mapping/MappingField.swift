@@ -91,11 +91,7 @@ extension MappingField {
 
   /// How the file is read.
   static let reading = [
-    MappingField(
-      "format", "Format",
-      .choice([
-        "csv", "tsv", "fixed_width", "json", "ndjson", "xml", "plist", "sqlite", "core-data", "xlsx", "ods", "parquet",
-      ])),
+    MappingField("format", "Format", .choice(StandardFormats.names)),
     MappingField("member", "File of an archive, sheet of a workbook", .text, "Sheet1"),
     MappingField("encoding", "Encoding", .text, "latin1"),
     MappingField("fallback_encoding", "Encoding of what isn't UTF-8", .text, "windows-1252"),

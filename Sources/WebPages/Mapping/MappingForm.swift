@@ -13,8 +13,13 @@ struct MappingForm: Sendable {
   private(set) var name: String
   /// Whether somebody has seen the fields. Those of a new form are filled in.
   let isSent: Bool
-  /// What the recipe says and the form has no field for: it would be lost.
-  private(set) var lost: [String] = []
+  /// What the recipe says and the form has no field for: of a saved recipe it is kept, of another it is left out, because a saved
+  /// recipe can't say all of it.
+  private(set) var unshown: [String] = []
+  /// Whether that is kept.
+  private(set) var keepsUnshown = false
+  private var kept: [String: OptionValue] = [:]
+  private var keptOfProperties: [String: [String: OptionValue]] = [:]
   /// The fields' texts, by their names: a recipe's key, or `property:key`.
   private var texts: [String: String] = [:]
 
@@ -41,6 +46,24 @@ struct MappingForm: Sendable {
     isSent = query["sent"] != nil
   }
 
+  /// The field at fault, of a problem with one of the options: `delimiter`, or `height:unit` for `options.properties.height.unit`.
+  static func field(atFault field: String) -> String? {
+    var parts = field.split(separator: ".").map(String.init)
+    guard parts.count > 1, parts.removeFirst() == "options" else { return nil }
+    guard parts[0] == "properties", parts.count > 2 else { return parts[0] }
+    return "\(parts[1...].dropLast().joined(separator: ".")):\(parts[parts.count - 1])"
+  }
+
+  /// What a field is called on the page.
+  static func title(ofField name: String) -> String {
+    guard let colon = name.lastIndex(of: ":") else {
+      return MappingField.ofFile.first { $0.key == name }?.title ?? name
+    }
+    let key = name[name.index(after: colon)...]
+    let title = key == "column" ? "Column" : MappingField.ofProperties.first { $0.key == key }?.title ?? String(key)
+    return "\(title) of \(name[..<colon])"
+  }
+
   /// A field's text; empty if it says nothing.
   func text(_ name: String) -> String { texts[name] ?? "" }
 
@@ -62,34 +85,39 @@ struct MappingForm: Sendable {
 
   // MARK: Filling in
 
-  /// Takes what a recipe says.
+  /// Takes what a recipe says: of a new form everything, of one that somebody has seen only what it doesn't show.
   mutating func fill(from recipe: RecipeDefinition) {
-    target = (recipe.store, recipe.entity)
-    if name.isEmpty, recipe.isSaved { name = recipe.name }
+    keepsUnshown = recipe.isSaved
+    if !isSent {
+      target = (recipe.store, recipe.entity)
+      if name.isEmpty, recipe.isSaved { name = recipe.name }
+    }
     let fields = Dictionary(MappingField.ofFile.map { ($0.key, $0) }) { first, _ in first }
     for (key, value) in recipe.settings.sorted(by: { $0.key < $1.key }) {
       if key == "properties", case .map(let properties) = value {
         for (property, rule) in properties.sorted(by: { $0.key < $1.key }) { fill(property, from: rule) }
       } else if let text = fields[key]?.text(of: value) {
-        texts[key] = text
+        if !isSent { texts[key] = text }
       } else {
-        lost.append(key)
+        unshown.append(key)
+        if recipe.isSaved { kept[key] = value }
       }
     }
   }
 
   private mutating func fill(_ property: String, from rule: OptionValue) {
     if let column = MappingField.scalar(rule) {
-      texts["\(property):column"] = column
+      if !isSent { texts["\(property):column"] = column }
       return
     }
     guard case .map(let keys) = rule else { return }
     for (key, value) in keys.sorted(by: { $0.key < $1.key }) {
       let field = key == "column" ? MappingField("column", "") : MappingField.ofProperties.first { $0.key == key }
       if let text = field?.text(of: value) {
-        texts["\(property):\(key)"] = text
+        if !isSent { texts["\(property):\(key)"] = text }
       } else {
-        lost.append("properties.\(property).\(key)")
+        unshown.append("properties.\(property).\(key)")
+        if keepsUnshown { keptOfProperties[property, default: [:]][key] = value }
       }
     }
   }
@@ -110,7 +138,10 @@ struct MappingForm: Sendable {
   // MARK: The recipe
 
   /// What says how the file is read, before it is said what becomes of its columns.
-  var readingOptions: [String: OptionValue] { options(of: MappingField.reading) }
+  var readingOptions: [String: OptionValue] {
+    let keys = Set(MappingField.reading.map(\.key))
+    return kept.filter { keys.contains($0.key) }.merging(options(of: MappingField.reading)) { $1 }
+  }
 
   /// The recipe that the form says, of which the model says nothing.
   func draft(for columns: FileColumns) -> RecipeDraft {
@@ -119,11 +150,21 @@ struct MappingForm: Sendable {
     for property in columns.properties {
       if let rule = rule(for: property) { rules[property.name] = rule }
     }
+    for (property, kept) in keptOfProperties {
+      let own: [String: OptionValue] =
+        switch rules[property] {
+        case .map(let rule)?: rule
+        case let column?: ["column": column]
+        case nil: [:]
+        }
+      rules[property] = .map(kept.merging(own) { $1 })
+    }
     if !rules.isEmpty { options["properties"] = .map(rules) }
     let ignored = ignoredColumns + unwanted(columns).filter { !ignoredColumns.contains($0) }
     if !ignored.isEmpty { options["ignored_columns"] = .list(ignored.map { .string($0) }) }
     return RecipeDraft(
-      store: columns.store, entity: columns.entity, mode: ImportMode(rawValue: text("mode")), options: options)
+      store: columns.store, entity: columns.entity, mode: ImportMode(rawValue: text("mode")),
+      options: kept.merging(options) { $1 })
   }
 
   private func options(of fields: [MappingField]) -> [String: OptionValue] {

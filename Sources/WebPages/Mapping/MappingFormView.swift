@@ -6,7 +6,9 @@ struct MappingFormView {
   let upload: Upload
   let form: MappingForm
   let columns: FileColumns
-  let mayBeSaved: Bool
+  let uses: MappingUses
+  /// The field at fault, and what is wrong with it.
+  let fault: (field: String, reason: String)?
 
   var view: HTML {
     HTML.element("form", .mapping, .other("method", "get"), .action(.mapUpload(upload.id))) {
@@ -21,7 +23,9 @@ struct MappingFormView {
       part("How the file is read", MappingField.reading)
       file
       HTML.element("button", .other("type", "submit"), .style("main")) { "Preview" }
-      if mayBeSaved { saving } else { unsavedNote }
+      if uses.saves { saving }
+      if uses.imports { importing }
+      note
     }
   }
 
@@ -92,7 +96,9 @@ struct MappingFormView {
   }
 
   private func more(of property: FileColumns.Property) -> HTML {
-    let isUsed = property.fields.contains { !form.text($0.key, of: property.name).isEmpty }
+    let isUsed = property.fields.contains {
+      !form.text($0.key, of: property.name).isEmpty || fault?.field == "\(property.name):\($0.key)"
+    }
     return HTML.element("details", isUsed ? .other("open", "open") : nil) {
       HTML.element("summary", .label("More about \(property.name)")) { "More" }
       HTML.element("div", .style("fields")) {
@@ -106,7 +112,7 @@ struct MappingFormView {
   // MARK: Other fields
 
   private func part(_ title: String, _ fields: [MappingField]) -> HTML {
-    let isUsed = fields.contains { !form.text($0.key).isEmpty }
+    let isUsed = fields.contains { !form.text($0.key).isEmpty || fault?.field == $0.key }
     return HTML.element("details", isUsed ? .other("open", "open") : nil) {
       HTML.element("summary") { title }
       HTML.element("div", .style("fields")) {
@@ -124,10 +130,14 @@ struct MappingFormView {
       case .text, .number, .words, .replacements: nil
       }
     let text = form.text(name)
+    let fault = fault?.field == name ? fault?.reason : nil
     return HTML.element("label") {
       HTML.element("span") { field.title }
+      if let fault { HTML.element("span", .style("problem")) { HTML.name(fault) } }
       if let words {
-        HTML.element("select", .field(name), label.map { .label($0) }) {
+        HTML.element(
+          "select", .field(name), label.map { .label($0) }, fault.map { _ in .other("aria-invalid", "true") }
+        ) {
           HTML.element("option", .value("")) { "as usual" }
           for word in words {
             HTML.element("option", .value(word.value), word.value == text ? .other("selected", "selected") : nil) {
@@ -137,7 +147,8 @@ struct MappingFormView {
         }
       } else {
         HTML.void(
-          "input", .field(name), label.map { .label($0) }, .value(text), .example(field.example),
+          "input", .field(name), label.map { .label($0) }, fault.map { _ in .other("aria-invalid", "true") },
+          .value(text), .example(field.example),
           .other("autocomplete", "off"), .other("autocapitalize", "none"), .other("spellcheck", "false"))
       }
     }
@@ -173,11 +184,47 @@ struct MappingFormView {
     }
   }
 
-  private var unsavedNote: HTML {
-    HTML.element("p", .style("note")) {
-      "Copy the recipe into the configuration to use it. With "
-      HTML.command("save_recipes: true")
-      " there, operators can save it here."
+  private var importing: HTML {
+    HTML.element("p") {
+      HTML.element(
+        "button", .other("type", "submit"), .other("formmethod", "post"), .formAction(.importMapped(upload.id))
+      ) { "Import it with this mapping" }
     }
   }
+
+  /// What else can be done with the mapping.
+  @HTMLBuilder
+  private var note: HTML {
+    switch uses.obstacle {
+    case nil: HTML.empty
+    case .readOnly:
+      HTML.element("p", .style("note")) {
+        "The pages are read-only, so nothing is saved or imported here. Download the recipe, and put it into the "
+        "configuration to use it."
+      }
+    case .notConfigured:
+      HTML.element("p", .style("note")) {
+        "To use the mapping for other files, copy the recipe into the configuration. With "
+        HTML.command("save_recipes: true")
+        " there, operators can save it here."
+      }
+    case .notOperator:
+      HTML.element("p", .style("note")) {
+        "Only operators save recipes. To use the mapping for other files, give one of them the recipe."
+      }
+    }
+  }
+}
+
+/// What becomes of a mapping.
+struct MappingUses: Sendable {
+  /// What keeps it from being saved as a recipe.
+  enum Obstacle: Sendable { case readOnly, notConfigured, notOperator }
+
+  let obstacle: Obstacle?
+
+  /// Whether it can be saved as a recipe.
+  var saves: Bool { obstacle == nil }
+  /// Whether its file can be imported by it.
+  var imports: Bool { obstacle != .readOnly }
 }

@@ -12,13 +12,17 @@ struct MappingPage {
   let upload: Upload
   let stores: [Store]
   var form: MappingForm
-  /// Whether the recipe can be saved from here.
-  let mayBeSaved: Bool
-  /// The file's columns; nil before an entity was chosen, and if they can't be read.
+  /// What becomes of the mapping beside trying it.
+  let uses: MappingUses
+  /// The file's columns; where they can't be read, what the model says of the entity. Nil before one was chosen.
   var columns: FileColumns?
   var trial: RecipeTestResult?
   /// Why the file wasn't tried, or the recipe not saved.
   var mistake: Problem?
+  /// The name of the field that is at fault.
+  var faultyField: String?
+  /// The recipe that the mapping began with can't be read any more, and why.
+  var formerRecipe: Problem?
 
   /// The recipe, as a configuration says it.
   var text: String?
@@ -28,7 +32,10 @@ struct MappingPage {
       HTML.element("p") { HTML.element("a", .link(.upload(upload.id))) { "Back to the file" } }
       HTML.element("section", .label("Entity")) { choice }
       if let columns {
-        MappingFormView(upload: upload, form: form, columns: columns, mayBeSaved: mayBeSaved).view
+        MappingFormView(
+          upload: upload, form: form, columns: columns, uses: uses,
+          fault: faultyField.flatMap { field in mistake.map { (field, $0.detail) } }
+        ).view
       } else if let mistake {
         HTML.mistake(mistake)
       }
@@ -51,7 +58,7 @@ struct MappingPage {
           }
         }
       }
-      HTML.element("button", .other("type", "submit")) { columns == nil ? "Map the columns" : "Begin anew" }
+      HTML.element("button", .other("type", "submit")) { columns == nil ? "Map the columns" : "Begin again" }
     }
   }
 
@@ -60,7 +67,23 @@ struct MappingPage {
   @HTMLBuilder
   private func preview(_ columns: FileColumns) -> HTML {
     HTML.element("h2") { "Preview" }
+    if let faultyField {
+      HTML.element("p", .id("fault"), .style("problem")) {
+        "Look at the field "
+        HTML.name(MappingForm.title(ofField: faultyField))
+        "."
+      }
+    }
     if let mistake { HTML.mistake(mistake) }
+    if let formerRecipe {
+      HTML.element("p", .id("former"), .style("problem")) {
+        "The mapping began with the recipe "
+        HTML.name(form.recipe ?? "")
+        ", which can't be read any more: "
+        HTML.name(formerRecipe.detail)
+        " What the form says stays as it is."
+      }
+    }
     if let failure = columns.failure ?? trial?.failure {
       HTML.element("p", .other("role", "alert"), .style("problem")) { HTML.name(failure) }
     }
@@ -70,7 +93,7 @@ struct MappingPage {
         "What an import would do" + (trial.isWhole ? "" : " with the beginning") + ". Nothing is written."
       }
       UploadPage.figures(trial)
-      if let sample = trial.sample { rows(sample, columns) }
+      if let rows = trial.rows { table(of: rows, columns) }
       UploadPage.rejects(trial.rejects)
       for note in trial.notes { HTML.element("p") { HTML.name(note) } }
     }
@@ -99,10 +122,12 @@ struct MappingPage {
         " takes the column of its name, which another takes, too: give it another column, or a constant."
       }
     }
-    if !form.lost.isEmpty {
-      HTML.element("p", .style("problem")) {
-        "The recipe says what can't be changed here, and what is made here leaves out: "
-        Self.names(form.lost)
+    if !form.unshown.isEmpty {
+      HTML.element("p", form.keepsUnshown ? nil : .style("problem")) {
+        form.keepsUnshown
+          ? "The recipe also says what has no field here, and keeps it: "
+          : "The recipe says what can't be changed here, and what is made here leaves out: "
+        Self.names(form.unshown)
       }
     }
   }
@@ -115,18 +140,18 @@ struct MappingPage {
     }
   }
 
-  private func rows(_ sample: ObjectPage, _ columns: FileColumns) -> HTML {
+  private func table(of first: ObjectPage, _ columns: FileColumns) -> HTML {
     let types = Dictionary(columns.properties.map { ($0.name, $0.type ?? $0.entity ?? "") }) { first, _ in first }
     return HTML.table(
       "The first records as they would be stored",
-      columns: sample.columns.map { name in
+      columns: first.columns.map { name in
         HTML.element("th", .other("scope", "col")) {
           HTML.name(name)
           " "
           HTML.element("span", .style("note")) { HTML.name(types[name] ?? "") }
         }
       },
-      rows: sample.rows.map { row in
+      rows: first.rows.map { row in
         HTML.element("tr") {
           for value in row { HTML.element("td") { Self.value(value) } }
         }

@@ -7,6 +7,8 @@ struct DataDeletePage {
   let check: EditCheck
   let isReadOnly: Bool
   var mistake: Problem?
+  /// Whether somebody else has changed the object since it was shown.
+  var isConflict = false
 
   private var back: PageLink {
     object.object.map { .object(object.store, object.entity, $0) } ?? .objects(object.store, object.entity)
@@ -15,17 +17,18 @@ struct DataDeletePage {
   var page: Page {
     Page("Delete \(object.entity) \(object.object ?? 0)?", .data) {
       mistake.map { HTML.mistake($0) }
-      if check.isStale {
-        HTML.element("p", .other("role", "alert"), .style("problem")) {
-          "It has changed since it was shown to you. Look at it before you delete it."
+      if isConflict || check.isStale {
+        HTML.element("p", .id("conflict"), .other("role", "alert"), .style("problem")) {
+          "It has changed since it was shown to you, so it wasn't deleted. This is how it is now."
         }
+        values
       }
-      consequences
+      if !check.isStale { consequences }
       if isReadOnly {
         HTML.element("p") { "The pages are read-only." }
       } else if let refusal = object.refusal {
         HTML.mistake(refusal)
-      } else if check.faults.isEmpty, let number = object.object {
+      } else if check.faults.isEmpty, !check.isStale, let number = object.object {
         HTML.element(
           "form", .other("method", "post"), .action(.deleteObject(object.store, object.entity, number)),
           .style("buttons")
@@ -38,9 +41,22 @@ struct DataDeletePage {
     }
   }
 
+  private var values: HTML {
+    HTML.element("dl") {
+      for property in object.properties {
+        HTML.fact(property.name, DataEditForm.text(of: property.value).map { HTML.name($0) } ?? HTML("–"))
+      }
+    }
+  }
+
   @HTMLBuilder
   private var consequences: HTML {
-    if check.faults.isEmpty {
+    if let most = check.moreThan {
+      HTML.element("p", .style("problem")) {
+        "By the model's delete rules, more than \(Quantity.count(most)) other objects are deleted or changed."
+      }
+      HTML.element("p", .style("note")) { "What it does is recorded, and can be undone as a job." }
+    } else if check.faults.isEmpty {
       HTML.element("p") { "By the model's delete rules, this becomes of objects:" }
       HTML.element("ul") {
         for extent in check.extent {

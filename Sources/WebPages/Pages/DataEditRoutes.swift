@@ -107,20 +107,28 @@ extension PageRoutes {
     let form = try await visit.form()
     try form.refuseNames(otherThan: ["version"])
     var shown = try await deletePage(visit, version: form["version"])
-    guard shown.check.faults.isEmpty, !shown.check.isStale else {
-      return .page(shown.page, shown.check.isStale ? .conflict : .init(code: 422))
-    }
+    if shown.check.isStale { return try await conflict(visit) }
+    guard shown.check.faults.isEmpty else { return .page(shown.page, .init(code: 422)) }
     log("delete \(name(of: shown.object))", visit)
     let edit = ObjectEdit(
       store: shown.object.store, object: shown.object.object, version: form["version"], isDeletion: true)
     let job = try await ended(edit.submission(entity: shown.object.entity), by: visit.peer)
     switch job.state {
     case .completed: return .redirect(.objects(shown.object.store, shown.object.entity))
+    // It has changed between the check and the job.
+    case .discarded where job.failureCode == "edit_conflict": return try await conflict(visit)
     case .discarded:
       shown.mistake = failure(of: job)
       return .page(shown.page, .init(code: 422))
     default: return .redirect(.job(job.id))
     }
+  }
+
+  /// The object as it is now, and the question again: it isn't what was to be deleted.
+  private func conflict(_ visit: Visit) async throws -> PageAnswer {
+    var shown = try await deletePage(visit)
+    shown.isConflict = true
+    return .page(shown.page, .conflict)
   }
 
   // MARK: The job

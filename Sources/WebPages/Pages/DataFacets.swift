@@ -155,14 +155,15 @@ extension PageRoutes {
     }
     let deadline = ContinuousClock.now + Self.patience
     for name in DataFacets.usual(entity) where !view.facets.contains(name) {
-      let found: ObjectGroups?
+      var content = DataFacet.Content.late
       do {
-        found = try await before(deadline) { try await groups(entity, view, name, peer) }
-      } catch is ControlError {
-        found = nil
+        if let found = try await before(deadline, { try await groups(entity, view, name, peer) }) {
+          content = .counted(found)
+        }
+      } catch let error as ControlError {
+        content = .refused(error.problem)
       }
-      facets.append(
-        DataFacet(keyPath: name, end: entity.end(of: name), content: found.map { .counted($0) } ?? .late))
+      facets.append(DataFacet(keyPath: name, end: entity.end(of: name), content: content))
     }
     return facets
   }

@@ -12,6 +12,8 @@ struct DataObjectPage {
   var steps: [OriginStep] = []
   /// Why its origin can't be shown.
   var unknownOrigin: Problem?
+  /// Whether it is changed and deleted from here.
+  var mayEdit = false
 
   init(entity: DataEntity, number: Int64) {
     self.entity = entity
@@ -44,9 +46,11 @@ struct DataObjectPage {
         ", "
         HTML.element("a", .link(.objects(store, entity.name))) { HTML.name(entity.name) }
       }
-      HTML.element("div", .style("buttons")) {
-        HTML.button("Edit", .editObject(store, entity.name, number))
-        HTML.button("Delete", .deleteObject(store, entity.name, number))
+      if mayEdit {
+        HTML.element("div", .style("buttons")) {
+          HTML.button("Edit", .editObject(store, entity.name, number))
+          HTML.button("Delete", .deleteObject(store, entity.name, number))
+        }
       }
       HTML.element("section", .label("Attributes")) { attributes }
       HTML.element("section", .label("Relationships")) { relationships }

@@ -32,6 +32,7 @@ extension PageRoutes {
     // Addresses with a pair for each box would be long.
     if view.isOfForm { return .redirect(.objects(entity.store.name, entity.name, view.query)) }
     var shown = DataTablePage(entity: entity, view: view)
+    shown.mayEdit = mayOperate(visit)
     do {
       shown.objects = DataRows(try await backend.objects(shown.query, by: visit.peer))
       if view.isCounted { shown.matching = try await backend.count(shown.query, by: visit.peer) }
@@ -68,6 +69,7 @@ extension PageRoutes {
     }
     let entity = try await dataEntity(visit)
     var shown = DataObjectPage(entity: entity, number: number)
+    shown.mayEdit = mayOperate(visit)
     shown.values = DataRows(try await backend.objects(shown.query(shown.columns), by: visit.peer))
     guard !shown.values.isEmpty else {
       throw Problem(

@@ -39,6 +39,8 @@ struct DataTablePage {
   var matching: Int?
   var mistake: Problem?
   var facets: [DataFacet] = []
+  /// Whether new objects are made from here.
+  var mayEdit = false
 
   init(entity: DataEntity, view: DataTableView) {
     self.entity = entity
@@ -114,7 +116,7 @@ struct DataTablePage {
       }
       if !entity.entity.isAbstract {
         " "
-        HTML.button("New \(entity.name)", .newObject(entity.store.name, entity.name))
+        if mayEdit { HTML.button("New \(entity.name)", .newObject(entity.store.name, entity.name)) }
       }
     }
   }

@@ -22,9 +22,16 @@ struct DisksView {
             HTML.element("td", .style("number")) { Quantity.bytes(Double(max(0, disk.size - disk.free))) }
             HTML.element("td", .style("number")) { Quantity.bytes(Double(disk.size)) }
             HTML.element("td", .style("number")) { disk.inodes > 0 ? HTML.count(disk.freeInodes) : HTML("–") }
-            HTML.element("td") { disk.size == 0 ? "unknown" : disk.problem == nil ? "enough" : "short" }
+            HTML.element("td") { state(of: disk) }
           }
         })
     }
+  }
+
+  /// Of old figures nothing follows.
+  private func state(of disk: DiskUse) -> String {
+    if disk.size == 0 { return "unknown" }
+    if let age = disk.age { return "unknown: \(Quantity.span(age)) ago it was so" }
+    return disk.problem == nil ? "enough" : "short"
   }
 }

@@ -222,17 +222,17 @@ struct JobPage {
 
   /// Only what the interface tells as well: not how the daemon names its files.
   private var origin: HTML? {
-    guard let maker = job.maker else { return nil }
-    switch maker.kind {
+    guard let origin = job.originSummary else { return nil }
+    switch origin.kind {
     case .request: return HTML("a request")
     case .spool: return HTML("the spool")
     case .upload: return HTML("an upload")
     case .schedule:
       return HTML(joining: [
-        HTML.element("a", .link(.schedules)) { "schedule" }, HTML(" "), HTML.name(maker.name ?? ""),
+        HTML.element("a", .link(.schedules)) { "schedule" }, HTML(" "), HTML.name(origin.name ?? ""),
       ])
-    case .replay: return HTML(joining: [HTML("a replay of "), HTML.name(maker.name ?? "")])
-    case .retry: return maker.job.map { HTML(joining: [HTML("rejects of job "), HTML.job($0)]) }
+    case .replay: return HTML(joining: [HTML("a replay of "), HTML.name(origin.name ?? "")])
+    case .retry: return origin.job.map { HTML(joining: [HTML("rejects of job "), HTML.job($0)]) }
     }
   }
 

@@ -23,12 +23,6 @@ extension PageRoutes {
 }
 
 extension Completion {
-  /// Kinds that every daemon knows. Programs may add others, which can be written all the same.
-  private static let kinds = [
-    "import", "export", "update", "prune", "undo", "backup", "restore", "check", "checkpoint", "optimise", "vacuum",
-    "reindex", "migrate", "revert", "change", "edit",
-  ]
-
   /// The names of a search for jobs, with their values.
   init(jobsIn lanes: [String], recipes: [String], stores: [String], entities: [String]) {
     self.init(
@@ -40,7 +34,7 @@ extension Completion {
         case "recipe": Word(name, "what it follows", values: recipes)
         case "lane": Word(name, "where it runs", values: lanes)
         case "store": Word(name, "what it works on", values: stores)
-        case "kind": Word(name, "what it does", values: Self.kinds)
+        case "kind": Word(name, "what it does", values: StandardKinds.all)
         case "entity": Word(name, "what it is about", values: entities)
         case "held": Word(name, "whether it waits for a release", values: ["true", "false"])
         case "since": Word(name, "submitted within", values: ["1h", "1d", "7d", "30d"])

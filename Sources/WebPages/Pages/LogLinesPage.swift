@@ -13,6 +13,8 @@ extension PageRoutes {
     }
     page(router, "/configuration") { try await configuration($0) }
     change(router, "/configuration/reload") { try await reload($0) }
+    page(router, "/configuration/recipes/{recipe}/remove") { .page(try recipeRemovalPage($0).page) }
+    change(router, "/configuration/recipes/{recipe}/remove") { try await removeRecipe($0) }
   }
 }
 

@@ -5,7 +5,7 @@ import LadeTypes
 
 extension PageRoutes {
   /// How the daemon is: what is wrong, what runs, what waits and why.
-  func overview() async throws -> PageAnswer {
+  func overview(_ visit: Visit) async throws -> PageAnswer {
     async let health = backend.health()
     async let status = backend.status()
     async let stats = backend.stats()
@@ -20,7 +20,7 @@ extension PageRoutes {
     let overview = OverviewPage(
       status: try await status, stats: try await stats, health: await health,
       history: HistoryView(history: await history), disks: DisksView(disks: disks),
-      isReadOnly: check.settings.isReadOnly, now: Date())
+      mayOperate: mayOperate(visit), now: Date())
     return .page(overview.page)
   }
 }
@@ -32,7 +32,8 @@ struct OverviewPage {
   let health: Health
   let history: HistoryView
   let disks: DisksView
-  let isReadOnly: Bool
+  /// Whether lanes are paused and resumed from here.
+  let mayOperate: Bool
   let now: Date
 
   /// Something that somebody should look at, and what helps.
@@ -116,11 +117,25 @@ struct OverviewPage {
   }
 
   private static func command(for check: String) -> String {
-    check.hasPrefix("lane:") ? "ladectl list --lane \(quoted(String(check.dropFirst(5))))" : "ladectl log -n 100"
+    switch part(check) {
+    case ("lane", let name): "ladectl list --lane \(quoted(name))"
+    case ("saved_recipe", let name): "ladectl recipe remove \(quoted(name))"
+    default: "ladectl log -n 100"
+    }
   }
 
   private static func remedy(for check: String) -> Remedy {
-    check.hasPrefix("lane:") ? .look("Its jobs", .jobs(JobsView(lane: String(check.dropFirst(5))))) : .look("Log", .log)
+    switch part(check) {
+    case ("lane", let name): .look("Its jobs", .jobs(JobsView(lane: name)))
+    case ("saved_recipe", _): .look("Saved recipes", .configuration)
+    default: .look("Log", .log)
+    }
+  }
+
+  /// What a check is of: `lane:import` is the lane import.
+  private static func part(_ check: String) -> (kind: String, name: String) {
+    let parts = check.split(separator: ":", maxSplits: 1).map(String.init)
+    return (parts.first ?? "", parts.count == 2 ? parts[1] : "")
   }
 
   /// A name as a shell reads it.
@@ -163,7 +178,7 @@ struct OverviewPage {
   private func button(for trouble: Trouble) -> HTML {
     switch trouble.remedy {
     case .look(let title, let link): HTML.button(title, link)
-    case .resume(let lane) where !isReadOnly: button(for: .resume, of: lane)
+    case .resume(let lane) where mayOperate: button(for: .resume, of: lane)
     case .resume(let lane): HTML.button("Its jobs", .jobs(JobsView(lane: lane)))
     }
   }
@@ -191,7 +206,7 @@ struct OverviewPage {
         "Lanes",
         columns: [HTML.column("Lane")]
           + ["Running", "Limit", "Available", "Scheduled", "Retryable"].map(HTML.numberColumn)
-          + [HTML.column("State")] + (isReadOnly ? [] : [HTML.column("Change")]),
+          + [HTML.column("State")] + (mayOperate ? [HTML.column("Change")] : []),
         rows: status.lanes.map { lane in
           HTML.element("tr") {
             HTML.element("th", .other("scope", "row")) {
@@ -203,7 +218,7 @@ struct OverviewPage {
             HTML.numberCell(lane.scheduled)
             HTML.numberCell(lane.retryable)
             HTML.element("td") { why(lane) }
-            if !isReadOnly {
+            if mayOperate {
               HTML.element("td") { button(for: lane.isPaused == true ? .resume : .pause, of: lane.name) }
             }
           }

@@ -41,6 +41,11 @@ extension Problem {
     status: 403, code: "no_such_link", title: "The link can't be used",
     detail: "A link works once, and for a short time. This one was used, is too old, or never was one.", hint: newLink)
 
+  static let fromAnotherSite = Problem(
+    status: 403, code: "cross_origin", title: "Not from another site",
+    detail: "Another site asked for this, or shows it as a part of itself.",
+    hint: "Open the pages by their own address, and go on from there.")
+
   static let foreignLink = Problem(
     status: 403, code: "cross_origin", title: "Not from another site",
     detail: "Another site led to this link, so it wasn't used.",

@@ -171,6 +171,7 @@ struct RejectCorrectionPage {
 
   private func form(@HTMLBuilder content: () -> HTML) -> HTML {
     HTML.element("form", .other("method", "post"), .action(.retryReject(reject.number, of: job.id))) {
+      HTML.void("input", .other("type", "hidden"), .name("attempt"), .value("\(job.attempt)"))
       content()
       for action in RejectAction.allCases {
         HTML.element(

@@ -30,10 +30,11 @@ extension PageRoutes {
   /// The records that a job rejected.
   private func rejects(_ visit: Visit) async throws -> PageAnswer {
     let query = try visit.query()
-    try query.refuseNames(otherThan: ["after"])
+    try query.refuseNames(otherThan: ["after", "attempt"])
     var rejects = RejectQuery()
     rejects.limit = RejectsPage.pageSize
     rejects.after = try query.integer("after", in: 0...Int64.max) ?? 0
+    rejects.attempt = try query.integer("attempt", in: 0...Int64(Int32.max)).map(Int.init)
     let job = try await backend.job(visit.job())
     let report = try await backend.rejects(job.id)
     // Until the job has ended its reject file is being written.
@@ -71,7 +72,8 @@ extension PageRoutes {
     let job = try await backend.job(visit.job())
     let reject = try await backend.reject(number, of: job.id)
     var query = RejectQuery()
-    (query.after, query.limit) = (number, 1)
+    // Read last, so that all is of one attempt.
+    (query.after, query.limit, query.attempt) = (number, 1, job.attempt)
     let later = try await backend.openRejects(job.id, query)
     return RejectCorrectionPage(
       job: job, reject: reject, columns: later.columns, next: later.rejects.first?.number,
@@ -81,12 +83,13 @@ extension PageRoutes {
   /// Checks a reject, or imports it again, with what was typed in place of it.
   private func correct(_ visit: Visit) async throws -> PageAnswer {
     let form = try await visit.form()
-    try form.refuseNames(otherThan: ["do", "record"])
+    try form.refuseNames(otherThan: ["do", "record", "attempt"])
     guard let word = form["do"] else { throw QueryError.missing(name: "do") }
     guard let action = RejectAction(rawValue: word) else {
       let known = RejectAction.allCases.map(\.rawValue).joined(separator: ", ")
       throw QueryError.invalid(name: "do", value: word, expected: "one of " + known)
     }
+    let attempt = try form.integer("attempt", in: 0...Int64(Int32.max)).map(Int.init)
     var shown = try await correctionPage(visit)
     shown.typed = form["record"]
     let (job, number) = (shown.job.id, shown.reject.number)
@@ -95,11 +98,12 @@ extension PageRoutes {
       let records = [RejectCorrection(number: number, record: try shown.correction())]
       switch action {
       case .check:
-        let request = RejectRetryRequest(records: records, isDryRun: true)
-        shown.outcome = .checked(try await backend.checkRejects(job, request, by: visit.peer))
+        let request = RejectRetryRequest(records: records, attempt: attempt, isDryRun: true)
+        shown.outcome = .checked(
+          try await visit.context.untilGone { try await backend.checkRejects(job, request, by: visit.peer) })
         return .page(shown.page)
       case .retry:
-        let request = RejectRetryRequest(records: records)
+        let request = RejectRetryRequest(records: records, attempt: attempt)
         return .redirect(.job(try await backend.retryRejects(job, request, by: visit.peer).id))
       }
     } catch let error as ControlError {

@@ -82,7 +82,7 @@ struct RejectsPage {
       }
       HTML.element("nav", .label("Pages of the records"), .style("paging")) {
         if after > 0 { HTML.button("First page", .rejects(job.id)) }
-        if let next = open.next { HTML.button("Next page", .rejects(job.id, after: next)) }
+        if let next = open.next { HTML.button("Next page", .rejects(job.id, after: next, attempt: open.attempt)) }
       }
       if report.open > 0 { retry }
     } else if report.count > 0 {

@@ -35,10 +35,23 @@ extension PageRoutes {
         field: "backup", reason: "store \(store) has no backup “\(name)”",
         hint: "It may have been removed for a newer one.")
     }
-    let later = JobQuery(JobSelection(store: store, since: backup.madeAt), limit: RestorePage.shownJobs + 1)
     return RestorePage(
-      store: store, backup: backup, later: try await backend.jobs(later).jobs,
-      isReadOnly: check.settings.isReadOnly)
+      store: store, backup: backup, later: try await jobs(of: store, runSince: backup.madeAt),
+      isReadOnly: check.settings.isReadOnly, isOperator: backend.isOperator(visit.peer))
+  }
+}
+
+extension PageRoutes {
+  /// The latest jobs of a store that ran after a time, also those that were submitted before: one more than are shown.
+  private func jobs(of store: String, runSince time: Date) async throws -> [Job] {
+    var query = JobQuery(JobSelection(store: store), limit: RestorePage.examinedJobs)
+    // Those that wait haven't run, or not to an end.
+    query.selection.states = [.running, .retryable, .completed, .cancelled, .discarded]
+    let jobs = try await backend.jobs(query).jobs.filter { job in
+      guard let started = job.startedAt else { return false }
+      return (job.endedAt ?? started) > time || !job.state.isEnded
+    }
+    return Array(jobs.prefix(RestorePage.shownJobs + 1))
   }
 }
 
@@ -51,12 +64,15 @@ extension String {
 /// Asks whether a store is to get the content of a backup, and says what would be lost.
 struct RestorePage {
   static let shownJobs = 10
+  /// The latest jobs of the store among which those are looked for that ran since.
+  static let examinedJobs = 1_000
 
   let store: String
   let backup: Backup
-  /// Jobs of the store that were submitted after the backup, one more than are shown where there are more.
+  /// Jobs of the store that ran after the backup, one more than are shown where there are more.
   let later: [Job]
   let isReadOnly: Bool
+  let isOperator: Bool
   var mistake: String?
 
   var page: Page {
@@ -81,6 +97,8 @@ struct RestorePage {
       HTML.element("section", .label("Jobs since then")) { jobs }
       if isReadOnly {
         HTML.element("p") { "The pages are read-only, so nothing can be restored here." }
+      } else if !isOperator {
+        HTML.element("p") { "Only operators restore stores." }
       } else {
         form
       }
@@ -92,12 +110,12 @@ struct RestorePage {
     HTML.element("h2") { "Jobs since then" }
     if later.isEmpty {
       HTML.element("p") {
-        "None was submitted after the backup. Programs of others may have changed the store all the same."
+        "None of the latest jobs has run since the backup. Other programs may have changed the store all the same."
       }
     } else {
       HTML.element("p") {
         later.count > Self.shownJobs
-          ? "The latest of those that were submitted after the backup; what they have stored is lost:"
+          ? "The latest of those that have run since the backup; what they have stored is lost:"
           : "What these have stored is lost:"
       }
       HTML.element("ul") {
@@ -105,7 +123,7 @@ struct RestorePage {
           HTML.element("li") {
             HTML.job(job.id)
             " \(job.kind), \(job.state.rawValue), "
-            HTML.time(job.submittedAt)
+            HTML.time(job.endedAt ?? job.startedAt ?? job.submittedAt)
             if let source = job.source {
               " "
               HTML.name(source)

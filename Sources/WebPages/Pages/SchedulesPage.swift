@@ -9,7 +9,7 @@ extension PageRoutes {
     page(router, "/schedules") { visit in
       try visit.query().refuseNames(otherThan: [])
       let schedules = try await backend.schedules()
-      return .page(SchedulesPage(schedules: schedules, isReadOnly: check.settings.isReadOnly).page)
+      return .page(SchedulesPage(schedules: schedules, mayOperate: mayOperate(visit)).page)
     }
     change(router, "/schedules/{schedule}/run") { visit in
       let name = try visit.name("schedule")
@@ -33,7 +33,8 @@ extension PageRoutes {
 /// When which jobs are made by themselves.
 struct SchedulesPage {
   let schedules: [Schedule]
-  let isReadOnly: Bool
+  /// Whether jobs of schedules are made from here.
+  let mayOperate: Bool
 
   var page: Page {
     Page("Schedules", .schedules, events: .all) {
@@ -48,7 +49,7 @@ struct SchedulesPage {
           HTML.table(
             "Schedules",
             columns: ["Schedule", "Makes", "When", "Next", "Last", "Outcome", "Job", "Last runs"].map(HTML.column)
-              + (isReadOnly ? [] : [HTML.column("Do")]),
+              + (mayOperate ? [HTML.column("Do")] : []),
             rows: schedules.map(row))
         }
       }
@@ -85,7 +86,7 @@ struct SchedulesPage {
         }
       }
       HTML.element("td") { if !schedule.recent.isEmpty { RunBars(jobs: schedule.recent.reversed()).html } }
-      if !isReadOnly {
+      if mayOperate {
         HTML.element("td") {
           button("Run now", .run(schedule.name), label: "Run \(schedule.name) now")
           if schedule.isEnabled {

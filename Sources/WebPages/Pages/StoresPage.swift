@@ -13,7 +13,7 @@ extension PageRoutes {
       for store in try await backend.stores(StoreCountQuery()) {
         shown.append(.init(store: store, backups: try await backend.backups(of: store.name)))
       }
-      return .page(StoresPage(stores: shown, isReadOnly: check.settings.isReadOnly).page)
+      return .page(StoresPage(stores: shown, mayOperate: mayOperate(visit)).page)
     }
     for action in StoreAction.allCases {
       change(router, "/stores/{store}/\(action.rawValue)") { visit in
@@ -34,7 +34,8 @@ struct StoresPage {
   }
 
   let stores: [Shown]
-  let isReadOnly: Bool
+  /// Whether stores are maintained and restored from here.
+  let mayOperate: Bool
 
   var page: Page {
     Page("Stores", .stores) {
@@ -58,7 +59,7 @@ struct StoresPage {
       HTML.fact("Jobs", HTML.element("a", .link(.jobs(JobsView(store: store.name)))) { "of this store" })
       HTML.fact("Backups in", HTML.name(shown.backups.folder))
     }
-    if !isReadOnly {
+    if mayOperate {
       HTML.element("div", .style("buttons")) {
         for action in StoreAction.allCases {
           HTML.element("form", .other("method", "post"), .action(.maintain(store.name, action))) {
@@ -75,14 +76,14 @@ struct StoresPage {
       HTML.table(
         "Backups of \(store.name)",
         columns: ["Backup", "Content of"].map(HTML.column) + [HTML.numberColumn("Size"), HTML.numberColumn("Job")]
-          + (isReadOnly ? [] : [HTML.column("Restore")]),
+          + (mayOperate ? [HTML.column("Restore")] : []),
         rows: shown.backups.backups.map { backup in
           HTML.element("tr") {
             HTML.element("th", .other("scope", "row")) { HTML.name(backup.name) }
             HTML.element("td") { HTML.time(backup.madeAt) }
             HTML.element("td", .style("number")) { HTML(Quantity.bytes(Double(backup.size))) }
             HTML.element("td", .style("number")) { HTML.job(backup.job) }
-            if !isReadOnly {
+            if mayOperate {
               HTML.element("td") {
                 HTML.element(
                   "a", .link(.restore(store.name, from: backup.name)),

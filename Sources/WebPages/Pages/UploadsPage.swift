@@ -31,10 +31,11 @@ extension PageRoutes {
       return Self.answer(
         try await backend.append(bytes, at: offset, toUpload: visit.number("id"), by: visit.peer))
     }
-    page(router, "/upload/{id}/state") { visit in
+    page(router, "/upload/{id}/state", isLinked: false) { visit in
       Self.answer(try await upload(visit.number("id"), of: visit.peer))
     }
-    page(router, "/upload/{id}") { try await upload($0) }
+    // It tries the file, which takes a store's turn to write.
+    page(router, "/upload/{id}", isLinked: false) { try await upload($0) }
     change(router, "/upload/{id}/import") { try await importUpload($0) }
     change(router, "/upload/{id}/remove") { visit in
       let id = try visit.number("id")

@@ -85,9 +85,9 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
       try context.session == nil ? signIn(request) : redirect(to: .overview)
     }
     router.post("/sign-out") { request, _ in signOut(request) }
-    page(router, "/") { _ in try await overview() }
+    page(router, "/") { try await overview($0) }
     page(router, "/jobs") { try await jobs($0) }
-    page(router, "/jobs/complete") { try await completeJobs($0) }
+    page(router, "/jobs/complete", isLinked: false) { try await completeJobs($0) }
     page(router, "/jobs/{id}") { try await job($0) }
     for action in JobChange.Action.onPages {
       let path = "/jobs/{id}/\(action.rawValue)"
@@ -136,13 +136,15 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     Response(status: .seeOther, headers: [.location: link.text, .contentLength: "0"])
   }
 
-  /// A page that only who has signed in sees.
+  /// A page that only who has signed in sees. What it takes to make it ends when the browser goes away.
+  /// - Parameter isLinked: whether other sites may lead to it: it is no file, nothing for a script, and has no effect.
   func page(
-    _ router: Router<ControlContext>, _ path: String, _ body: @escaping @Sendable (Visit) async throws -> PageAnswer
+    _ router: Router<ControlContext>, _ path: String, isLinked: Bool = true,
+    _ body: @escaping @Sendable (Visit) async throws -> PageAnswer
   ) {
     router.get(RouterPath(path)) { request, context in
-      let visit = try visit(request, context)
-      return response(try await body(visit), to: visit)
+      let visit = try visit(request, context, isLinked: isLinked)
+      return response(try await context.untilGone { try await body(visit) }, to: visit)
     }
   }
 
@@ -175,10 +177,15 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     }
   }
 
-  func visit(_ request: Request, _ context: ControlContext) throws -> Visit {
+  /// - Parameter isLinked: as ``page(_:_:isLinked:_:)`` has it.
+  func visit(_ request: Request, _ context: ControlContext, isLinked: Bool = false) throws -> Visit {
     guard let (secret, session) = session(of: request, context) else { throw Problem.signedOut }
+    if session.isNamedByProxy { try RequestCheck.checkSite(request, isLinked: isLinked) }
     return Visit(request: request, context: context, secret: secret, session: session)
   }
+
+  /// Whether what only operators may do is offered: what would be refused isn't.
+  func mayOperate(_ visit: Visit) -> Bool { !check.settings.isReadOnly && backend.isOperator(visit.peer) }
 
   private static func answer(_ asset: Asset, to request: Request, version: String) throws -> Response {
     guard version == asset.version else { throw HTTPError(.notFound) }

@@ -60,7 +60,8 @@ package struct WebServer<Backend: ControlBackend>: Service {
     if proxyUsers == nil, settings.url == nil, listeners.allSatisfy(\.isUnix) {
       logger.warning("web: links can't lead to a Unix socket; set web.url to where the proxy in front of it is")
     }
-    let answering = LoopbackAnswering(routes.router(), meter: meter, logger: logger, grace: grace)
+    let answering = LoopbackAnswering(
+      routes.router(), meter: meter, logger: logger, grace: grace, isForBrowsers: true)
     try await answering.run(on: listeners) { place in
       logger.info("listening", metadata: ["web": "\(place.address)"])
       guard !place.isLoopback else { return }

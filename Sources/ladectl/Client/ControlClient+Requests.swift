@@ -214,6 +214,8 @@ extension ControlClient {
     try await send(.POST, .replay(recipe: recipe), body: try WireFormat.encode(request))
   }
 
+  func removeRecipe(_ name: String) async throws -> Reload { try await send(.DELETE, .recipe(name)) }
+
   func cursor(of recipe: String) async throws -> CursorStatus { try await send(.GET, .cursor(recipe: recipe)) }
 
   func setCursor(of recipe: String, to change: CursorChange) async throws -> CursorStatus {

@@ -67,7 +67,7 @@ struct JobSheet: Sendable {
     if job.kind == "import" || job.progress.percent != nil { lines.append(("done", input, nil)) }
     if let rate = job.rate { lines.append(("rate", Self.text(rate), nil)) }
     lines.append(("result", ProgressLine.outcome(job.progress, of: job.kind), nil))
-    if let maker = job.maker, let text = Self.text(maker) { lines.append(("origin", text, nil)) }
+    if let origin = job.originSummary, let text = Self.text(origin) { lines.append(("origin", text, nil)) }
     if let change = job.change, change.refused > 0 {
       for refusal in change.refusals { lines.append(("left", "job \(refusal.job): \(refusal.reason)", .yellow)) }
     }
@@ -88,10 +88,10 @@ struct JobSheet: Sendable {
   }
 
   /// Nil for what other lines say.
-  private static func text(_ maker: JobMaker) -> String? {
-    switch maker.kind {
-    case .schedule: "schedule \(maker.name ?? "")"
-    case .replay: "a replay of \(maker.name ?? "")"
+  private static func text(_ origin: JobOrigin.Summary) -> String? {
+    switch origin.kind {
+    case .schedule: "schedule \(origin.name ?? "")"
+    case .replay: "a replay of \(origin.name ?? "")"
     case .spool: "the spool"
     case .upload: "an upload"
     case .request, .retry: nil

@@ -12,8 +12,8 @@ struct RejectEditing {
   let job: Int64
 
   /// Submits the corrected records; nil if there is nothing to submit. Until they are, they are kept in a file.
-  func submit(_ submit: ([RejectCorrection]) async throws -> Job) async throws -> Job? {
-    let (all, columns) = try await open()
+  func submit(_ submit: (RejectRetryRequest) async throws -> Job) async throws -> Job? {
+    let (all, columns, attempt) = try await open()
     // Of a long record, only the beginning is shown.
     let rejects = all.filter { $0.recordBytes <= RejectText.longestRecord }
     for reject in all where reject.recordBytes > RejectText.longestRecord {
@@ -27,7 +27,7 @@ struct RejectEditing {
     let file = try TemporaryText()
     do {
       try file.write(text.text())
-      let made = try await edited(text, file, submit)
+      let made = try await edited(text, file, attempt, submit)
       file.remove()
       return made
     } catch {
@@ -42,7 +42,8 @@ struct RejectEditing {
 
   /// Has the text edited until what is left is submitted; nil if nothing is left.
   private func edited(
-    _ text: RejectText, _ file: TemporaryText, _ submit: ([RejectCorrection]) async throws -> Job
+    _ text: RejectText, _ file: TemporaryText, _ attempt: Int,
+    _ submit: (RejectRetryRequest) async throws -> Job
   ) async throws -> Job? {
     while true {
       try Self.edit(file.path)
@@ -59,7 +60,7 @@ struct RejectEditing {
           session.remark("All records were removed: nothing was submitted.")
           return nil
         }
-        let outcome = try await checked(records, submit)
+        let outcome = try await checked(RejectRetryRequest(records: records, attempt: attempt), submit)
         if let made = outcome.made { return made }
         report(outcome.check)
         problems = Dictionary(outcome.check.rejects.map { ($0.number, $0) }) { first, _ in first }
@@ -77,13 +78,14 @@ struct RejectEditing {
 
   /// Submits the records if the check finds nothing wrong, with them or with the request.
   private func checked(
-    _ records: [RejectCorrection], _ submit: ([RejectCorrection]) async throws -> Job
+    _ request: RejectRetryRequest, _ submit: (RejectRetryRequest) async throws -> Job
   ) async throws -> (made: Job?, check: RejectCheck) {
+    let count = request.records?.count ?? 0
     do {
-      var check = try await session.client.checkRejects(job, RejectRetryRequest(records: records))
+      var check = try await session.client.checkRejects(job, request)
       if check.rejects.isEmpty, check.failure == nil {
-        if check.resolved == Int64(records.count) { return (try await submit(records), check) }
-        check.failure = "\(records.count) records were sent, and \(check.resolved) would be resolved"
+        if check.resolved == Int64(count) { return (try await submit(request), check) }
+        check.failure = "\(count) records were sent, and \(check.resolved) would be resolved"
       }
       return (nil, check)
     } catch ControlClientError.refused(let problem) where ["invalid_request", "conflict"].contains(problem.code) {
@@ -101,7 +103,7 @@ struct RejectEditing {
   }
 
   /// The open rejects, page after page.
-  private func open() async throws -> (rejects: [Reject], columns: [String]) {
+  private func open() async throws -> (rejects: [Reject], columns: [String], attempt: Int) {
     var query = RejectQuery()
     query.limit = RejectQuery.maximumLimit
     var rejects: [Reject] = []
@@ -114,8 +116,8 @@ struct RejectEditing {
       guard rejects.count <= Self.mostRecords, bytes <= Self.mostBytes else {
         throw LocalFailure.tooMuchToEdit(job: job)
       }
-      guard let next = page.next else { return (rejects, page.columns) }
-      query.after = next
+      guard let next = page.next else { return (rejects, page.columns, page.attempt) }
+      (query.after, query.attempt) = (next, page.attempt)
     }
   }
 

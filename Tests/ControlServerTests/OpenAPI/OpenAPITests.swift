@@ -146,7 +146,7 @@ struct OpenAPITests {
       "JobChangeResult": names(JobChangeResult.CodingKeys.self),
       "History": names(History.CodingKeys.self), "HistorySpan": names(History.Span.CodingKeys.self),
       "DiskUse": names(DiskUse.CodingKeys.self), "DiskList": names(DiskList.CodingKeys.self),
-      "CurrentRate": names(CurrentRate.CodingKeys.self), "JobMaker": names(JobMaker.CodingKeys.self),
+      "CurrentRate": names(CurrentRate.CodingKeys.self), "JobOrigin": names(JobOrigin.Summary.CodingKeys.self),
       "JobSetting": names(JobSetting.CodingKeys.self),
       "JobRefusal": names(JobChangeResult.Refusal.CodingKeys.self),
       "PriorityChange": names(PriorityChange.CodingKeys.self), "RejectReport": names(RejectReport.CodingKeys.self),

@@ -48,7 +48,7 @@ struct WireFormatTests {
     full.retryOf = 3
     full.rate = CurrentRate(seconds: 9.5, records: 1e6, bytes: 0.125, secondsLeft: 3)
     full.change = JobChangeResult(changed: 1, refused: 1, refusals: [.init(job: 7, reason: "it's \"held\"\n")])
-    full.maker = JobMaker(.replay, name: "a\u{2}.csv", job: 8)
+    full.originSummary = JobOrigin.Summary(.replay, name: "a\u{2}.csv", job: 8)
     full.settings = [JobSetting("reader.delimiter", "\t")]
     full.transitions = [JobTransition(at: full.submittedAt, from: nil, to: .available, reason: "s", by: "anna")]
     jobs.append(full)

@@ -76,6 +76,30 @@ struct SourceTests {
     #expect(throws: Interrupted.self) { _ = try RecordSample(request, into: entity, limit: 5) }
   }
 
+  @Test("is no longer imported when the import is to stop, even where it has no record for a long time")
+  func interruptedImport() throws {
+    let room = try ImportRoom(.sqlite)
+    let gap = String(repeating: "\n", count: 4 << 20)
+    let asked = Mutex(0)
+    // The columns are known by then, and the gap isn't read to its end.
+    room.shouldStopWithinRecord = {
+      asked.withLock {
+        $0 += 1
+        return $0 > 8
+      }
+    }
+    let end = try room.run("code,name\n\(gap)q,Other\n")
+    guard case .stopped(let progress) = end else {
+      Issue.record("it came to its end: \(end)")
+      return
+    }
+    #expect(progress.counts.records == 0)
+    #expect(try room.rows("code").isEmpty)
+    // Nor is it opened when nobody waits for it any more.
+    room.shouldStopWithinRecord = { true }
+    #expect(throws: Interrupted.self) { try room.run("code,name\nq,Other\n", as: "b.csv", job: "2") }
+  }
+
   @Test("isn't looked at when the job had finished", arguments: StoreKind.allCases)
   func finishedAndGone(kind: StoreKind) throws {
     let room = try ImportRoom(kind)

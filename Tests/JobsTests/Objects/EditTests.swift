@@ -1,5 +1,6 @@
 import Foundation
 import Importing
+import Logging
 import ManagedObjects
 import Testing
 
@@ -127,5 +128,124 @@ struct EditTests {
     let number = try read("i00002", in: house) { $0.objectID.number }
     let job = try await house.run("edit", "Item", #"{"object": \#(number), "set": {"code": "i00001"}}"#)
     #expect(job.state == .discarded && job.failureCode == "not_unique", "\(job.reason ?? "")")
+  }
+
+  // MARK: Killed, or cancelled, after the save
+
+  /// A job as a kill between its save and its end leaves it: `running` in the queue, and perhaps to be cancelled.
+  private func interrupted(
+    _ house: Warehouse, _ options: String, isCancelRequested: Bool, hasSaved: Bool
+  ) async throws -> JobQueue {
+    let coordinator = PersistentStoreCoordinator(model: QueueModel.model)
+    try coordinator.addPersistentStore(.inMemory())
+    var catalogue = OperationCatalogue()
+    catalogue.addObjects()
+    let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    var environment = JobEnvironment(
+      dataStores: ["main": house.data], activeDirectory: house.active, rejectsDirectory: house.exports,
+      queueIdentifier: "other", logger: quiet)
+    environment.keepsBeforeImages = { true }
+    let lanes = [LaneConfiguration(name: "maintenance", concurrency: 1)]
+    let first = try JobQueue(
+      coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, backoff: Backoff(),
+      clock: house.clock.clock, random: { 0.5 }, logger: quiet)
+    let job = try await first.submit(
+      JobSubmission(kind: "edit", store: "main", entity: "Item", lane: "maintenance", submittedBy: "anna")
+        .with { $0.resolvedOptions = options })
+    if hasSaved {
+      let operation = EditOperation(job: job, environment: environment)
+      operation.main()
+      guard case .completed = operation.outcome else { throw CocoaError(.featureUnsupported) }
+    }
+    // The queue that claims it and doesn't run it.
+    let ledger = JobLedger(coordinator: coordinator, now: house.clock.clock.now, backoff: Backoff())
+    try await ledger.write { turn in
+      let record = try turn.job(job.id)
+      try turn.claim(record)
+      if isCancelRequested { try turn.apply(.cancelRequested, to: record, reason: "cancelled by ben", by: "ben") }
+      return {}
+    }
+    return try JobQueue(
+      coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, backoff: Backoff(),
+      clock: house.clock.clock, random: { 0.5 }, logger: quiet)
+  }
+
+  @Test(
+    "a job that was killed after its save is completed by the next start, also one that was cancelled",
+    arguments: [false, true])
+  func killed(isCancelRequested: Bool) async throws {
+    let house = try await Warehouse()
+    try house.fill(1)
+    let queue = try await interrupted(
+      house, #"{"set": {"code": "new"}}"#, isCancelRequested: isCancelRequested, hasSaved: true)
+    try await queue.start()
+    let job = try await queue.whenEnded(1)
+    #expect(job.state == .completed && job.progress.inserted == 1, "\(job)")
+    #expect(job.note?.hasSuffix(": inserted") == true)
+    #expect(try house.count("Item", "code == 'new'") == 1)
+  }
+
+  @Test("a job that was killed before its save, and cancelled, is cancelled and changes nothing")
+  func cancelled() async throws {
+    let house = try await Warehouse()
+    try house.fill(1)
+    let queue = try await interrupted(
+      house, #"{"set": {"code": "new"}}"#, isCancelRequested: true, hasSaved: false)
+    try await queue.start()
+    #expect(try await queue.whenEnded(1).state == .cancelled)
+    #expect(try house.count("Item", "code == 'new'") == 0)
+  }
+
+  @Test("an operation that is cancelled before its turn says what an earlier one has done", arguments: [true, false])
+  func cancelledBefore(hasSaved: Bool) async throws {
+    let house = try await Warehouse()
+    let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let environment = JobEnvironment(
+      dataStores: ["main": house.data], activeDirectory: house.active, rejectsDirectory: house.exports,
+      queueIdentifier: "other", logger: quiet)
+    var job = Job(
+      id: 5, kind: "edit", lane: "maintenance", state: .running, submittedAt: Date(), submittedBy: "anna",
+      maxAttempts: 1)
+    (job.store, job.entity, job.options) = ("main", "Item", #"{"set": {"code": "new"}}"#)
+    if hasSaved { EditOperation(job: job, environment: environment).main() }
+    let operation = EditOperation(job: job, environment: environment)
+    operation.cancel()
+    operation.start()
+    if hasSaved {
+      guard case .completed(let progress, _) = operation.outcome else {
+        Issue.record("\(operation.outcome)")
+        return
+      }
+      #expect(progress.inserted == 1)
+    } else {
+      #expect(operation.outcome == .cancelled(job.progress))
+    }
+    #expect(try house.count("Item") == (hasSaved ? 1 : 0))
+  }
+
+  // MARK: What a deletion reaches
+
+  @Test("what a deletion takes along is counted up to a bound, and nothing of it is loaded")
+  func reach() async throws {
+    let house = try await Warehouse()
+    try house.change { context in
+      let maker = try context.insert("Maker")
+      try maker.setValue(.string("Acme"), forKey: "name")
+      for number in 1...40 {
+        let item = try context.insert("Item")
+        try item.setValue(.string(Warehouse.code(number)), forKey: "code")
+        let slot = try #require(item.entity.propertiesByName["maker"] as? RelationshipDescription).slot
+        item.setValue(.object(maker.objectID), at: slot)
+      }
+    }
+    let context = house.context()
+    let maker = try #require(try context.fetch(FetchRequest<ManagedObject>(entityName: "Maker")).first)
+    let before = context.registeredObjects.count
+    #expect(try DeletionReach.ofDeletion(maker, exceeds: 40, in: context))
+    #expect(try !DeletionReach.ofDeletion(maker, exceeds: 41, in: context))
+    #expect(context.registeredObjects.count == before)
+    let item = try #require(
+      try context.fetch(FetchRequest<ManagedObject>(entityName: "Item", fetchLimit: 1)).first)
+    #expect(try !DeletionReach.ofDeletion(item, exceeds: 1, in: context))
   }
 }

@@ -74,23 +74,41 @@ struct ChangeManyTests {
     }
   }
 
+  /// A queue with so many cancelled jobs, of which one isn't put away until the latch opens: a change that retries all of them
+  /// can't come to an end before.
+  private func started(
+    _ house: TestHouse, jobs: Int, holdingUpAt stuck: Int64, _ latch: Latch
+  ) async throws -> JobQueue {
+    let queue = try await started(house, delegate: TestDelegate(finished: { if $0.id == stuck { await latch.wait() } }))
+    for _ in 0..<jobs { _ = try await queue.submit(.of("noop")) }
+    #expect(try await changed(queue, .cancel, JobSelection(kind: "noop")).changed == jobs)
+    return queue
+  }
+
+  private let retry = ChangeOptions(JobChange(.retry, JobSelection(kind: "noop")), submitters: nil)
+
   @Test(
-    "stopped by the end of the daemon, it goes on after the next start, and changes each job once",
-    arguments: [0, 1, 201])
-  func stopped(after changed: Int64) async throws {
+    "stopped by the end of the daemon in the middle, it goes on after the next start, and changes each job once",
+    arguments: [(410, 0), (209, 200), (1, 400)] as [(Int64, Int64)])
+  func stopped(at stuck: Int64, after changed: Int64) async throws {
     let house = try TestHouse(.sqlite)
-    let first = try await started(house)
-    for _ in 0..<410 { _ = try await first.submit(.of("noop")) }
-    let change = ChangeOptions(JobChange(.hold, JobSelection(kind: "noop")), submitters: nil)
-    let job = try await first.submit(change, by: "ben")
-    _ = try await first.job(job.id) { $0.progress.updated >= changed || $0.state.isEnded }
-    #expect(await first.drain(timeout: .seconds(600)).isEmpty)
+    let latch = Latch()
+    let first = try await started(house, jobs: 410, holdingUpAt: stuck, latch)
+    let job = try await first.submit(retry, by: "ben")
+    _ = try await first.job(job.id) { $0.state == .running && $0.progress.updated >= changed }
+    async let left = first.drain(timeout: .seconds(600))
+    let stopped = try await first.job(job.id, when: .available)
+    // A drain waits until everything is put away.
+    latch.open()
+    #expect(await left.isEmpty)
+    #expect((changed..<410).contains(stopped.progress.updated), "\(stopped.progress)")
+    #expect(try await first.job(stuck).state == .cancelled)
     let queue = try house.queue()
     try await queue.start()
     let end = try await queue.whenEnded(job.id)
-    #expect(end.state == .completed && end.change == JobChangeResult(changed: 410))
-    for id in [1, 200, 211, 410] as [Int64] {
-      #expect(try await queue.reasons(id).filter { $0 == "held by ben" }.count == 1)
+    #expect(end.state == .completed && end.change == JobChangeResult(changed: 410), "\(end)")
+    for id in [1, 200, 209, 211, 410] as [Int64] {
+      #expect(try await queue.reasons(id).filter { $0 == "retried by ben" }.count == 1)
     }
   }
 
@@ -115,8 +133,23 @@ struct ChangeManyTests {
     #expect(try await queue.job(jobs[2].id).state == .cancelled)
   }
 
-  @Test("a change that is cancelled stops, and says how far it came", arguments: StoreKind.allCases)
+  @Test("a change that is cancelled in the middle stops, and says how far it came", arguments: StoreKind.allCases)
   func cancelled(_ kind: StoreKind) async throws {
+    let latch = Latch()
+    let queue = try await started(TestHouse(kind), jobs: 410, holdingUpAt: 209, latch)
+    let job = try await queue.submit(retry, by: "ben")
+    _ = try await queue.job(job.id) { $0.progress.updated >= 200 }
+    _ = try await queue.cancel(job.id, by: "ben")
+    let end = try await queue.whenEnded(job.id)
+    latch.open()
+    let changed = try #require(end.change?.changed)
+    #expect(end.state == .cancelled && (200..<410).contains(changed), "\(end)")
+    #expect(try await queue.counts()[.available] == changed)
+    #expect(try await queue.job(209).state == .cancelled)
+  }
+
+  @Test("a change that is cancelled before it begins changes nothing", arguments: StoreKind.allCases)
+  func cancelledBefore(_ kind: StoreKind) async throws {
     let queue = try house(kind)
     let job = try await queue.submit(
       ChangeOptions(JobChange(.cancel, JobSelection(kind: "noop")), submitters: nil), by: "ben")

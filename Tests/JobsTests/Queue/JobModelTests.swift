@@ -248,7 +248,7 @@ private final class Walk: @unchecked Sendable {
   private func kill() throws {
     ledger = JobLedger(coordinator: house.coordinator, now: house.clock.clock.now, backoff: backoff)
     let ledger = ledger
-    let rescued = try ledger.queue.performAndWait { _ in try ledger.rescue() }
+    let rescued = try ledger.queue.performAndWait { _ in try ledger.rescue { _ in nil } }
     let running = jobs.filter { $0.value.state == .running }.map(\.key)
     try expect(rescued, is: running.count, "rescued")
     for id in running {

@@ -39,7 +39,7 @@ struct QueuePlanTests {
       try await ledger.queue.perform { _ in
         _ = try ledger.promoteDue()
         _ = try ledger.expireDue()
-        _ = try ledger.rescue()
+        _ = try ledger.rescue { _ in nil }
         _ = try ledger.firstEnds(of: .completed, limit: 1)
         _ = try ledger.prune(.completed, endedBefore: Date(), limit: 256, busy: [])
         _ = try ledger.turn { try $0.available(in: "import", besides: [], limit: 4) }

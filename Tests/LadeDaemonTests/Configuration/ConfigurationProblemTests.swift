@@ -1,3 +1,4 @@
+import ControlAPI
 import ControlServer
 import Foundation
 import LadeDaemon
@@ -220,6 +221,16 @@ struct ConfigurationProblemTests {
     let file = try ConfigurationFile(
       Self.stores + "recipes:\n  r:\n    \(wrong.text)\n    store: main\n    entity: E\n")
     #expect(file.problems() == [wrong.problem])
+  }
+
+  @Test("says so of a recipe whose name is a route's", arguments: Recipe.takenNames.sorted())
+  func takenNames(_ name: String) throws {
+    let file = try ConfigurationFile(Self.stores + "recipes:\n  \(name): { store: main, entity: E }\n")
+    #expect(
+      file.problems() == [
+        "3:3: `recipes.\(name)` can't be “\(name)”: the HTTP interface has `/v1/recipes/\(name)` for something else: "
+          + "choose another name"
+      ])
   }
 
   @Test("names what a recipe refers to and isn't there")

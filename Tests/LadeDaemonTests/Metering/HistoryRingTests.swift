@@ -97,13 +97,19 @@ struct HistoryRingTests {
     var job = job(.running, at: 1)
     job.options = """
       {"batchSize":500,"reader":{"header":true,"quote":null},"mapping":{"key":["id","n"],"nulls":[],
-       "properties":{"mail":{"mask":{"method":"hash","key":"s3cret"}}}},"from":{"postgres":"host=x password=s3cret"}}
+       "properties":{"mail":{"mask":{"method":"hash","key":"s3cret"}},
+        "shoeSize":{"column":"shoe Size","trims":true,"values":{"noSize":"0"},"refusesOtherValues":true}}},"from":{"postgres":"host=x password=s3cret"}}
       """
     #expect(
       JobSettings(of: job).list == [
-        JobSetting("batch_size", "500"), JobSetting("mapping.key", "id, n"),
-        JobSetting("mapping.properties.mail.mask", "masked"), JobSetting("reader.header", "true"),
+        JobSetting("batch_size", "500"), JobSetting("header", "true"), JobSetting("key", "id, n"),
+        JobSetting("properties.mail.mask", "masked"), JobSetting("properties.shoeSize.column", "shoe Size"),
+        JobSetting("properties.shoeSize.other_values", "reject"), JobSetting("properties.shoeSize.trim", "true"),
+        JobSetting("properties.shoeSize.values.noSize", "0"),
       ])
+    job.kind = "update"
+    job.options = #"{"set": {"shoeSize": 41}, "where": "isOld == TRUE"}"#
+    #expect(JobSettings(of: job).list == [JobSetting("set.shoeSize", "41"), JobSetting("where", "isOld == TRUE")])
     job.options = "not JSON"
     #expect(JobSettings(of: job).list.isEmpty)
   }

@@ -81,6 +81,22 @@ struct EditProcessTests {
     try await daemon.stop()
   }
 
+  @Test("a deletion that would reach very many objects isn't tried to say so")
+  func manyReached() async throws {
+    let (folder, daemon) = try await started()
+    let rows = (1_000..<2_200).map { "\($0),m\($0),80,1\n" }.joined()
+    let job = try await folder.imported("number,name,manager,age\n" + rows, as: "many.csv", into: "members")
+    #expect(job.progress.inserted == 1_200, "\(job.reason ?? "")")
+    let eve = try await number(of: "Eve", in: folder)
+    let check = try await folder.asked(EditCheck.self, "edit", "Member", "\(eve)", "--delete", "--check")
+    #expect(check == EditCheck(moreThan: 1_000), "\(check)")
+    let words = try await folder.ladectl("edit", "Member", "\(eve)", "--delete", "--check")
+    #expect(words.text.contains("1,000") || words.text.contains("more_than"), "\(words.text)")
+    #expect(try await folder.ladectl("edit", "Member", "\(eve)", "--delete", "--yes", "--wait").status == 0)
+    #expect(try await folder.count("Member", where: "manager == NIL") == 1_201)
+    try await daemon.stop()
+  }
+
   @Test("objects are counted by an attribute and by what they refer to, the most frequent first")
   func groups() async throws {
     let (folder, daemon) = try await started()
@@ -108,6 +124,18 @@ struct EditProcessTests {
     let file = try await folder.ladectl("rejects", "\(job.id)", "--file")
     #expect(file.status == 0 && file.text.contains("1,One,70,x") && file.text.contains("3,Three,70,y"), "\(file.text)")
     #expect(!file.text.contains("Two"))
+    // Pages and corrections are of an attempt, and there was one.
+    let page: RejectPage = try await folder.got("GET", .openRejects(job.id))
+    #expect(page.attempt == 1 && page.rejects.map(\.number) == [1, 2])
+    #expect(try await folder.http("GET", Endpoint.openRejects(job.id).path + "?attempt=1").status == 200)
+    for (method, uri, body) in [
+      ("GET", Endpoint.openRejects(job.id).path + "?attempt=2", nil),
+      ("POST", Endpoint.checkRejects(job.id).path, #"{"attempt": 2}"#),
+      ("POST", Endpoint.retryRejects(job.id).path, #"{"attempt": 2, "records": [{"number": 1}]}"#),
+    ] as [(String, String, String?)] {
+      let stale = try await folder.http(method, uri, body)
+      #expect(stale.status == 409 && stale.text.contains("earlier attempt"), "\(uri): \(stale.text)")
+    }
     let mended = file.text.replacing("70,x", with: "70,1").replacing("70,y", with: "70,3")
     let again = try await folder.imported(mended, as: "c.csv", into: "members")
     #expect(again.progress.inserted == 2 && again.progress.rejected == 0, "\(again.reason ?? "")")

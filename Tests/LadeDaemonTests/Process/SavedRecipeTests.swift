@@ -60,10 +60,10 @@ struct SavedRecipeTests {
       "POST", .testRecipe,
       body: RecipeTest(source: file, store: "main", entity: "Member", options: Self.draft.options, rows: 5))
     #expect(result.progress.inserted == 1 && result.progress.rejected == 2, "a member needs a name")
-    let sample = try #require(result.sample)
-    let (first, second) = (try #require(sample.columns.firstIndex(of: "number")), sample.columns.firstIndex(of: "name"))
-    #expect(sample.rows.map { $0[first] } == [.int(1)])
-    #expect(sample.rows.map { $0[second ?? 0] } == [.string("Ada")])
+    let rows = try #require(result.rows)
+    let (first, second) = (try #require(rows.columns.firstIndex(of: "number")), rows.columns.firstIndex(of: "name"))
+    #expect(rows.rows.map { $0[first] } == [.int(1)])
+    #expect(rows.rows.map { $0[second ?? 0] } == [.string("Ada")])
     #expect(try await folder.count("Member") == 0)
     try await daemon.stop()
   }
@@ -137,8 +137,82 @@ struct SavedRecipeTests {
     // What isn't one recipe isn't read as more.
     try folder.write("log_level: trace\n", to: "state/recipes/more.yaml")
     let check: ConfigurationCheck = try await folder.got("GET", .checkConfiguration)
-    #expect(check.mistakes.first?.file == folder.file("state/recipes/more.yaml"), "\(check)")
+    #expect(check.isGood && check.warnings.first?.file == folder.file("state/recipes/more.yaml"), "\(check)")
     try await daemon.stop()
+  }
+
+  @Test("no recipe is saved under the name of a route, by which nobody could ask for it")
+  func takenNames() async throws {
+    let (folder, daemon) = try await started()
+    for name in Recipe.takenNames.sorted() {
+      let answer = try await folder.http("PUT", "/v1/recipes/\(name)", "{\"store\": \"main\", \"entity\": \"Member\"}")
+      #expect(answer.status >= 400, "\(answer.text)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("state/recipes")))
+    try await daemon.stop()
+  }
+
+  @Test("a saved recipe that fits the model no more keeps nothing from starting, is named, refused, and removed")
+  func unfit() async throws {
+    let nightly = "  nightly: { calendar: daily, job: { recipe: mine, source: a.csv } }"
+    let more = Self.saving + "\nallowed_folders: [.]\nschedules:\n" + nightly
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.members, more: Self.saving)
+    let first = try await folder.start()
+    for name in ["mine", "other"] { _ = try await folder.got(Reload.self, "PUT", .recipe(name), body: Self.draft) }
+    try await first.stop()
+
+    // As a model leaves it that calls an attribute otherwise. A schedule uses the recipe, and another file isn't even YAML.
+    let saved = try folder.text("state/recipes/mine.yaml")
+    try folder.write(saved.replacing("name:", with: "colour:"), to: "state/recipes/mine.yaml")
+    var draft = Self.draft
+    draft.options["properties"] = .map(["number": .string("Nr."), "colour": .string("colour")])
+    let text = try folder.text("lade.yaml")
+    try folder.write(text.replacing(Self.saving, with: more), to: "lade.yaml")
+    try folder.write("recipes: [", to: "state/recipes/torn.yaml")
+    let daemon = try await folder.start()
+    let recipes: RecipeList = try await folder.got("GET", .recipes)
+    #expect(recipes.recipes.filter { $0.fault == nil }.map(\.name) == ["members", "other"], "\(recipes)")
+    #expect(recipes.recipes.filter { $0.fault != nil }.map(\.name).sorted() == ["mine", "torn"])
+    #expect(recipes.recipes.first { $0.name == "mine" }?.fault?.contains("colour") == true)
+
+    let health = try await folder.http("GET", Endpoint.health.path)
+    #expect(
+      health.text.contains("saved_recipe:mine") && health.text.contains("ladectl recipe remove mine"), "\(health.text)")
+    let log: LogPage = try await folder.got("GET", .log)
+    #expect(log.lines.contains { $0.message.contains("the saved recipe mine isn't used") }, "\(log)")
+    let check: ConfigurationCheck = try await folder.got("GET", .checkConfiguration)
+    #expect(check.isGood && !check.differs, "\(check)")
+    for key in ["recipes.mine", "recipes.torn", "schedules.nightly"] {
+      #expect(check.warnings.contains { $0.key == key }, "\(key): \(check.warnings)")
+    }
+
+    let file = try folder.write(Self.csv, to: "a.csv")
+    let submission = #"{"source": "\#(file)", "recipe": "mine"}"#
+    let refused: Problem = try await folder.http("POST", Endpoint.jobs.path, submission).decoded()
+    #expect(refused.code == "invalid_request" && refused.detail.contains("isn't used"), "\(refused)")
+    #expect(refused.hint?.contains("ladectl recipe remove mine") == true)
+    #expect(try await folder.imported(Self.csv, as: "b.csv", into: "other").progress.inserted == 1)
+
+    // Another one is saved all the same; one that doesn't fit isn't.
+    #expect(try await codeOfRefusal(folder, draft) == "invalid_request")
+    _ = try await folder.got(Reload.self, "PUT", .recipe("third"), body: Self.draft)
+    // While a schedule needs it, it stays.
+    #expect(try await folder.ladectl("recipe", "remove", "mine").status != 0)
+    try folder.write(text, to: "lade.yaml")
+    for name in ["mine", "torn"] {
+      #expect(try await folder.ladectl("recipe", "remove", name).status == 0)
+      #expect(!FileManager.default.fileExists(atPath: folder.file("state/recipes/\(name).yaml")))
+    }
+    let left: RecipeList = try await folder.got("GET", .recipes)
+    #expect(left.recipes.allSatisfy { $0.fault == nil })
+    let later: LogPage = try await folder.got("GET", .log)
+    #expect(later.lines.contains { $0.message.contains("recipe mine: removed by") }, "\(later)")
+    try await daemon.stop()
+  }
+
+  private func codeOfRefusal(_ folder: DaemonFolder, _ draft: RecipeDraft) async throws -> String {
+    let body = String(decoding: try WireFormat.encode(draft), as: UTF8.self)
+    return try await folder.http("PUT", Endpoint.recipe("mine").path, body).decoded(as: Problem.self).code
   }
 
   @Test("until a restart, recipes are saved and used in the state folder of the start, even if the files name another")
@@ -177,7 +251,7 @@ struct SavedRecipeTests {
     let result: RecipeTestResult = try await folder.got(
       "POST", .testRecipe,
       body: RecipeTest(source: file, store: "main", entity: "Member", options: Self.draft.options, rows: 5))
-    #expect(result.sample?.rows.isEmpty == false && !"\(result)".contains("secret"))
+    #expect(result.rows?.rows.isEmpty == false && !"\(result)".contains("secret"))
     let columns = try await folder.http(
       "POST", Endpoint.fileColumns.path, #"{"source": "\#(file)", "entity": "Member"}"#)
     #expect(columns.status == 403 && !columns.text.contains("secret"), "\(columns.text)")

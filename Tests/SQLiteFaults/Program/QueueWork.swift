@@ -68,7 +68,7 @@ struct QueueWork: Work {
 
     func work() throws -> String {
       let ledger = ledger
-      _ = try ledger.queue.performAndWait { _ in try ledger.rescue() }
+      _ = try ledger.queue.performAndWait { _ in try ledger.rescue { _ in nil } }
       let first = try submit("first", after: nil)
       try submit("second", after: first)
       for number in 3...6 { try submit("job \(number)", after: nil) }

@@ -16,6 +16,8 @@ struct ConfigurationLayers {
   private(set) var areWhole = true
   /// The layers that problems are reported for, in this order.
   private(set) var names: [String] = []
+  /// The saved recipes among them: their names, by their files. What is wrong with one keeps nothing else from being read.
+  private(set) var savedRecipes: [String: String] = [:]
 
   /// Blocks. What is wrong is reported to the reading.
   /// - Parameters:
@@ -111,19 +113,16 @@ struct ConfigurationLayers {
   private mutating func add(_ name: String, of saved: SavedRecipes, text: String?) {
     let file = saved.path(of: name)
     names.append(file)
+    savedRecipes[file] = name
     let reader = YAMLReader(file: file, reading: reading, isSaved: true)
     guard let bytes = text.map({ Data($0.utf8) }) ?? Self.bytes(ofFile: file, reader), let node = reader.compose(bytes)
-    else {
-      areWhole = false
-      return
-    }
+    else { return }
     let recipes = node.pairs.count == 1 ? node.pairs.first : nil
     guard let recipes, recipes.key.string == DaemonConfiguration.Key.recipes.rawValue,
       recipes.value.pairs.map(\.key.string) == [name]
     else {
       let problem = "a saved recipe says `recipes.\(name)` and nothing else: remove the file, or its other keys"
       reader.report(.unfit(key: "recipes.\(name)", problem: problem))
-      areWhole = false
       return
     }
     layers.append(YAMLValue.Layer(node: node, reader: reader))

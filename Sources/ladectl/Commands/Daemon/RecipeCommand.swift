@@ -5,8 +5,8 @@ extension Ladectl {
   /// `ladectl recipe`: commands for recipes.
   struct RecipeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "recipe", abstract: "Show the recipes, test one, and move its cursor.",
-      subcommands: [List.self, Show.self, Test.self, Cursor.self], defaultSubcommand: List.self)
+      commandName: "recipe", abstract: "Show the recipes, test one, move its cursor, and remove one that was saved.",
+      subcommands: [List.self, Show.self, Test.self, Cursor.self, Remove.self], defaultSubcommand: List.self)
 
     /// `ladectl recipe list`.
     struct List: ControlCommand {
@@ -19,10 +19,16 @@ extension Ladectl {
         let list = try await session.client.recipes()
         try session.report(list) {
           guard !list.recipes.isEmpty else { return "No recipes: the configuration's 'recipes' makes them.\n" }
-          return TextTable(
+          let table = TextTable(
             columns: [.init("RECIPE"), .init("STORE"), .init("ENTITY"), .init("LANE")],
-            rows: list.recipes.map { [.init($0.name), .init($0.store), .init($0.entity), .init($0.lane)] }
+            rows: list.recipes.filter { $0.fault == nil }.map {
+              [.init($0.name), .init($0.store), .init($0.entity), .init($0.lane)]
+            }
           ).rendered(width: session.terminal.width, style: session.terminal.style)
+          let faults = list.recipes.compactMap { recipe in
+            recipe.fault.map { "The saved recipe \(recipe.name) isn't used: \($0.printable)\n" }
+          }
+          return table + session.terminal.style(faults.joined(), .red)
         }
       }
     }
@@ -165,6 +171,30 @@ extension Ladectl.RecipeCommand {
   }
 }
 
+extension Ladectl.RecipeCommand {
+  /// `ladectl recipe remove`: removes a recipe that was saved.
+  struct Remove: ControlCommand {
+    static let configuration = Ladectl.verb(
+      "remove", "Remove a recipe that was saved with the pages or over HTTP, also one that isn't used.",
+      """
+      For operators. Recipes of the configuration's files are removed there. Jobs that it has made go on.
+
+        ladectl recipe remove orders
+      """, json: .document("a Reload"))
+
+    @Argument(help: ArgumentHelp("The recipe.", valueName: "recipe"), completion: .recipes)
+    var name: String
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let reload = try await session.client.removeRecipe(name)
+      try session.report(reload) { "The recipe \(name.printable) was removed.\n" }
+    }
+  }
+}
+
 extension CursorStatus {
   fileprivate var text: String {
     guard let value else { return "\(column): every row is read next".printable + "\n" }
@@ -191,7 +221,7 @@ extension RecipeTestResult {
     text += "  " + ProgressLine.outcome(progress) + "\n"
     for note in notes { text += "  \(note.printable)\n" }
     text += RecipeTestExample.text(examples)
-    if let sample, !sample.rows.isEmpty { text += sample.table.rendered(width: nil, style: style) }
+    if let rows, !rows.rows.isEmpty { text += rows.table.rendered(width: nil, style: style) }
     if rejects.count > 0 { text += RejectSheet(report: rejects).groups(style: style) }
     if let failure { text += "\n" + style("The import would fail: \(failure.printable)", .red) + "\n" }
     if failure == nil, importsNothing {

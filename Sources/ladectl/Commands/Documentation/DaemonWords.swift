@@ -122,13 +122,7 @@ extension CompletionKind {
   static var properties: CompletionKind { asking { await $0.properties() } }
   /// The kinds of jobs that laded has by itself; a daemon of one's own may have more.
   static var jobKinds: CompletionKind {
-    .list(
-      [
-        "import", "export", "edit", "update", "prune", "undo", "restore", Ladectl.StoreCommand.Backup.kind,
-        Ladectl.StoreCommand.Check.kind, Ladectl.StoreCommand.Checkpoint.kind, Ladectl.StoreCommand.Migrate.kind,
-        Ladectl.StoreCommand.Optimise.kind, Ladectl.StoreCommand.Reindex.kind, Ladectl.StoreCommand.Revert.kind,
-        Ladectl.StoreCommand.Vacuum.kind,
-      ].sorted())
+    .list(StandardKinds.submitted)
   }
   static var jobStates: CompletionKind { .list(JobState.allCases.map(\.rawValue)) }
 

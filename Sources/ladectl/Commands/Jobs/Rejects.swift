@@ -81,8 +81,10 @@ extension Ladectl {
       func run(_ session: Session) async throws {
         let retry: Job
         if edit {
-          let made = try await RejectEditing(session: session, job: job).submit { records in
-            try await session.client.retryRejects(job, RejectRetryRequest(records: records, isDryRun: dryRun))
+          let made = try await RejectEditing(session: session, job: job).submit { request in
+            var request = request
+            request.isDryRun = dryRun
+            return try await session.client.retryRejects(job, request)
           }
           guard let made else { return }
           retry = made

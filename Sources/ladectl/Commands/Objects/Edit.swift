@@ -92,9 +92,8 @@ extension Ladectl {
       }
       edit.store = try await session.client.storeName(store, having: entity)
       if delete, !yes {
-        let extent = try await session.client.check(edit, of: entity).extent
-        let what = extent.filter { $0.deleted > 0 }.map { "\(Quantity.count($0.deleted)) of \($0.entity.printable)" }
-        guard try session.mayGoOn("Delete \(what.joined(separator: ", "))?", yes: false) else { return }
+        let found = try await session.client.check(edit, of: entity)
+        guard try session.mayGoOn(EditSheet.question(found, entity), yes: false) else { return }
       }
       let work = submission.applied(to: edit.submission(entity: entity))
       try await Submitter(session: session).run([work], wait: submission.wait)
@@ -123,10 +122,24 @@ enum EditSheet {
         (fault.property.map { "\($0.printable): " } ?? "") + fault.reason.printable + "\n"
       }.joined()
     }
+    if let most = check.moreThan {
+      return "It changes or deletes more than \(Quantity.count(most)) objects along with this one.\n"
+    }
     let lines = check.extent.map { extent in
       "\(extent.entity.printable): \(Quantity.count(extent.changed)) changed, \(Quantity.count(extent.deleted)) deleted\n"
     }
     return "It can be done.\n" + lines.joined()
+  }
+
+  /// What is asked before a deletion.
+  static func question(_ check: EditCheck, _ entity: String) -> String {
+    if let most = check.moreThan {
+      return "Delete an object of \(entity.printable), and change or delete more than \(Quantity.count(most)) others?"
+    }
+    let what = check.extent.filter { $0.deleted > 0 }.map {
+      "\(Quantity.count($0.deleted)) of \($0.entity.printable)"
+    }
+    return "Delete \(what.joined(separator: ", "))?"
   }
 
   static func value(_ value: JSONValue) -> String {

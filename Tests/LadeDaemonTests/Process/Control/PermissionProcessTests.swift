@@ -55,9 +55,9 @@ struct PermissionProcessTests {
     return (folder, try await folder.start())
   }
 
-  @Test("who isn't an operator saves no recipe, and sees the columns of a file, but not its values")
+  @Test("who isn't an operator saves no recipe, and sees values of own files, but none of those of others")
   func recipesOfOthers() async throws {
-    let (folder, daemon) = try await started(operators: "save_recipes: true")
+    let (folder, daemon) = try await started(operators: "save_recipes: true\nallowed_folders: [shared]")
     let draft = RecipeDraft(store: "main", entity: "Member")
     let refused = try await ask(folder, as: Self.somebody, "PUT", .recipe("mine"), draft)
     #expect(refused.status == 403, "\(refused.text)")
@@ -68,11 +68,46 @@ struct PermissionProcessTests {
     #expect(chown(mine, Self.somebody, getegid()) == 0)
     let request = ModelDiffRequest(source: mine, entity: "Member")
     let columns: FileColumns = try await ask(folder, as: Self.somebody, "POST", .fileColumns, request).decoded()
-    #expect(columns.columns.map(\.name) == ["number", "name"] && columns.columns.allSatisfy(\.values.isEmpty))
+    #expect(columns.columns.map(\.values) == [["1"], ["Ada"]], "it is the asker's own")
     let all: FileColumns = try await folder.got("POST", .fileColumns, body: request)
     #expect(all.columns.map(\.values) == [["1"], ["Ada"]])
     let roots = ModelDiffRequest(source: try folder.write("number,name\n1,Ada\n", to: "roots.csv"), entity: "Member")
     #expect(try await ask(folder, as: Self.somebody, "POST", .fileColumns, roots).status != 200)
+
+    // Anybody may import what is in this folder.
+    try FileManager.default.createDirectory(atPath: folder.file("shared"), withIntermediateDirectories: true)
+    chmod(folder.file("shared"), 0o755)
+    let text = "number,name,joined\n1,s3cret-name,2026-01-01\n2,Bob,s3cret-date\n"
+    let shared = try folder.write(text, to: "shared/roots.csv")
+    let own = try folder.write(text, to: "own.csv")
+    #expect(chown(own, Self.somebody, getegid()) == 0)
+    for (source, isShown) in [(shared, false), (own, true)] {
+      func text(as user: UInt32, _ endpoint: Endpoint, _ body: any Encodable) async throws -> String {
+        let answer = try await ask(folder, as: user, "POST", endpoint, body)
+        #expect(answer.status == 200, "\(endpoint): \(answer.text)")
+        return answer.text
+      }
+      let asked = ModelDiffRequest(source: source, entity: "Member")
+      let test = RecipeTest(source: source, recipe: "members", rows: 5)
+      let found = try await text(as: Self.somebody, .fileColumns, asked)
+      #expect(found.contains("joined") && found.contains("s3cret") == isShown, "\(found)")
+      let difference = try await text(as: Self.somebody, .diffModel, asked)
+      #expect(difference.contains("s3cret") == isShown, "\(difference)")
+      let tried = try await text(as: Self.somebody, .testRecipe, test)
+      #expect(tried.contains("s3cret") == isShown, "\(tried)")
+      let result = try WireFormat.decode(RecipeTestResult.self, from: Data(tried.utf8))
+      #expect(result.progress.inserted == 1 && result.progress.rejected == 1, "the numbers are everybody's")
+      #expect(result.examples.isEmpty != isShown && (result.rows == nil) != isShown)
+      #expect(result.rejects.groups.map(\.code) == ["not_a_date"])
+      #expect(result.rejects.groups.allSatisfy { $0.examples.isEmpty != isShown })
+      #expect(try await text(as: geteuid(), .testRecipe, test).contains("s3cret"), "an operator sees all")
+    }
+    // Nor is the first of them named where nothing would be imported.
+    let bad = try folder.write("number,name\ns3cret,Ada\n", to: "shared/bad.csv")
+    let failed = try await ask(
+      folder, as: Self.somebody, "POST", .testRecipe, RecipeTest(source: bad, recipe: "members"))
+    #expect(failed.status == 200 && !failed.text.contains("s3cret"), "\(failed.text)")
+    #expect(try failed.decoded(as: RecipeTestResult.self).failure != nil)
     try await daemon.stop()
   }
 

@@ -1,5 +1,6 @@
 // The save that changes the object also notes that the job is finished (see JobCheckpoint), so a job that is killed after it and
-// runs again neither inserts a second object nor takes its own change for somebody else's.
+// runs again neither inserts a second object nor takes its own change for somebody else's. Nor is it cancelled then, since its
+// change is in the store: see `endBefore`.
 //
 // That the object is as it was seen is compared in the context that changes it. What is saved between that and the save is found
 // by the store (optimistic locking), and everything is compared again.
@@ -48,6 +49,14 @@ package final class EditOperation: JobOperation, @unchecked Sendable {
         throw EditError.invalid(failures)
       }
     }
+  }
+
+  package override func endBefore() throws -> JobOutcome? {
+    let coordinator = try namedStore().coordinator
+    guard coordinator.model.entitiesByName[ImportModel.checkpointEntity] != nil,
+      let known = try ImportCheckpoint.read(checkpointName, in: try context()), known.isFinished
+    else { return nil }
+    return completed(known, of: try objectEntity(in: coordinator))
   }
 
   private func save(

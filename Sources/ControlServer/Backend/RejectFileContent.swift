@@ -1,14 +1,12 @@
-/// A part of a job's rejects as one file: in the format of their source, or as JSON Lines.
-package struct RejectFilePart: Sendable, Hashable {
+/// A job's rejects as one file, read part by part: in the format of their source, or as JSON Lines.
+package struct RejectFileContent: Sendable {
   /// The name under which it is kept.
   package var name: String
-  package var bytes: [UInt8]
-  /// Where the next part begins; nil after the last.
-  package var next: Int64?
+  /// Reads the next bytes; nil after the last. To be called by one task.
+  package var next: @Sendable () async throws -> [UInt8]?
 
-  package init(name: String, bytes: [UInt8], next: Int64?) {
+  package init(name: String, next: @escaping @Sendable () async throws -> [UInt8]?) {
     self.name = name
-    self.bytes = bytes
     self.next = next
   }
 
