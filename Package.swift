@@ -51,6 +51,7 @@ let package = Package(
   name: "lade",
   products: [
     .library(name: "ManagedObjects", targets: ["ManagedObjects"]),
+    .library(name: "SQLSchema", targets: ["SQLSchema"]),
     .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
     .library(name: "StoreConformance", targets: ["StoreConformance"]),
     .library(name: "MagicalRecord", targets: ["MagicalRecord"]),
@@ -88,7 +89,10 @@ let package = Package(
     layer(
       "ManagedObjects", ["Spelling", "CLinux", ordered, logging], libraries: [.linkedLibrary("_FoundationICU")]),
     layer("CoreDataStores", ["ManagedObjects"]),
-    layer("SQLiteStore", ["ManagedObjects", "CoreDataStores", "CSQLite", ordered, grdb, sqlite, logging]),
+    layer("SQLSchema", ["ManagedObjects"]),
+    layer("PostgreSQL", ["CPostgreSQL"]),
+    layer(
+      "SQLiteStore", ["ManagedObjects", "CoreDataStores", "SQLSchema", "CSQLite", ordered, grdb, sqlite, logging]),
     layer("StoreConformance", ["ManagedObjects"]),
     layer("MagicalRecord", ["ManagedObjects", "SQLiteStore"]),
     layer("ClassGeneration", ["ManagedObjects"]),
@@ -97,8 +101,8 @@ let package = Package(
       name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
       path: "Sources/Plugins/ManagedObjectClasses"),
     layer("Importing", ["LadeTypes", "ManagedObjects", "CoreDataStores", "CLinux", "CArchive", "CSQLite"]),
-    // By itself: neither ladectl nor programs that link the libraries need libpq.
-    layer("PostgreSQL", ["Importing", "CPostgreSQL"]),
+    // By itself: neither ladectl nor programs that link the other libraries need libpq.
+    layer("PostgresSource", ["Importing", "PostgreSQL"]),
     layer("Spool", ["LadeTypes", "StrictYAML", "CLinux", logging]),
     // `make classes` generates the classes from the model.
     layer(
@@ -126,7 +130,8 @@ let package = Package(
     layer(
       "LadeDaemon",
       [
-        "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "PostgreSQL", "Spool", "Jobs", "Systemd",
+        "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "PostgreSQL", "PostgresSource", "Spool", "Jobs",
+        "Systemd",
         "ControlAPI",
         "ControlServer", "WebPages",
         "StrictYAML", "CLinux", logging, lifecycle, signals,
@@ -158,7 +163,9 @@ let package = Package(
       path: "Tests/StoreTestSupport", swiftSettings: settings),
     tests(of: "ManagedObjects", ["MagicalRecord", "SQLiteStore", "StoreTestSupport"]),
     tests(of: "CoreDataStores", ["ManagedObjects", "StoreTestSupport", grdb]),
-    tests(of: "SQLiteStore", ["MagicalRecord", "ManagedObjects", "StoreTestSupport", grdb, sqlite, logging]),
+    tests(
+      of: "SQLiteStore",
+      ["MagicalRecord", "ManagedObjects", "SQLSchema", "StoreTestSupport", grdb, sqlite, logging]),
     tests(of: "StoreConformance", ["ManagedObjects", "SQLiteStore", ordered]),
     tests(of: "MagicalRecord", ["ManagedObjects", "SQLiteStore", "StoreTestSupport"]),
     tests(

@@ -17,7 +17,7 @@ import Foundation
 import Jobs
 import Logging
 import ManagedObjects
-import PostgreSQL
+import PostgresSource
 import SQLiteStore
 import ServiceLifecycle
 import Spool
