@@ -82,9 +82,11 @@ struct SharedStoreTests {
       return try #require(try theirs.currentPersistentHistoryToken())
     }()
     for await change in changes where change.historyToken == last { break }
-    let history = try context(mine).execute(.fetchHistory(after: nil as PersistentHistoryToken?))
-    #expect(history.transactions.count == 1)
-    #expect(history.changes.map(\.changeType) == [.insert])
+    try {
+      let history = try context(mine).execute(.fetchHistory(after: nil as PersistentHistoryToken?))
+      #expect(history.transactions.count == 1)
+      #expect(history.changes.map(\.changeType) == [.insert])
+    }()
     try mine.close()
     try theirs.close()
   }

@@ -103,17 +103,20 @@ package final class PostgresCluster: Sendable {
   /// Runs a program and waits for its end.
   private func wait(_ program: String, _ arguments: [String]) throws {
     let command = prefix + ["\(programs)/\(program)"] + arguments
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: command[0])
-    process.arguments = Array(command.dropFirst())
-    process.environment = ["LC_ALL": "C", "PATH": "/usr/bin:/bin"]
-    process.currentDirectoryURL = URL(fileURLWithPath: "/")
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    let ended = DispatchSemaphore(value: 0)
+    let ending = Mutex<ChildProcess.Ending?>(nil)
+    let child = try ChildProcess(
+      URL(fileURLWithPath: command[0]), Array(command.dropFirst()),
+      environment: ["LC_ALL": "C", "PATH": "/usr/bin:/bin"], files: folder + "/run-\(UUID().uuidString)"
+    ) { how in
+      ending.withLock { $0 = how }
+      ended.signal()
+    }
+    ended.wait()
+    guard let how = ending.withLock({ $0 }), how == .exit(0) else {
       throw ProgramFailure(
-        program: program, arguments: arguments, what: "status \(process.terminationStatus)", error: "")
+        program: program, arguments: arguments, what: "it ended badly",
+        error: try String(contentsOfFile: child.error, encoding: .utf8))
     }
   }
 
