@@ -310,8 +310,9 @@ final class PostgresRowWrite {
       }
       let written = try connection.query(sql, parameters)
       guard isCareful, written.count < part.count else { continue }
-      let present = Set((0..<written.count).map { written.int($0, 0) })
-      for index in part where !present.contains(number(index)) {
+      // Of several rows with one number, the first was written.
+      var present = Set((0..<written.count).map { written.int($0, 0) })
+      for index in part where present.remove(number(index)) == nil {
         try noteConflict(row(index), number(index), layout, isNew: true)
       }
     }
