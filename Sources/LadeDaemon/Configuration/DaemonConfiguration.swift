@@ -81,6 +81,8 @@ extension DaemonConfiguration {
   package func recipe(named name: String) -> RecipeConfiguration? { recipes.first { $0.name == name } }
   /// Why a saved recipe isn't used; nil for one that is, and where there is none.
   package func fault(ofRecipe name: String) -> RecipeFault? { recipeFaults.first { $0.recipe == name } }
+  /// The recipes whose masks hold: also those of saved recipes that aren't used.
+  var maskingRecipes: [RecipeConfiguration] { recipes + recipeFaults.compactMap(\.definition) }
   /// Whether a recipe reads a database, and no file.
   package func readsDatabase(_ recipe: String?) -> Bool {
     recipe.flatMap { self.recipe(named: $0) }?.options.from != nil

@@ -42,12 +42,11 @@ struct LoadedConfiguration: Sendable {
       YAMLReader(file: path, reading: reading).report(.empty)
     }
     if !layers.areWhole { reading.forgetAbsences() }
-    let problems = reading.problems.filter { layers.savedRecipes[$0.file] == nil }
+    let problems = reading.problems.filter {
+      layers.savedRecipes[$0.file] == nil || layers.maskingFiles.contains($0.file)
+    }
     guard problems.isEmpty else { throw ConfigurationProblems(problems, layers: layers.names) }
-    configuration.setAside(
-      Dictionary(grouping: reading.problems.filter { layers.savedRecipes[$0.file] != nil }) {
-        layers.savedRecipes[$0.file] ?? ""
-      })
+    configuration.setAside(Dictionary(grouping: reading.problems) { layers.savedRecipes[$0.file] ?? "" })
     self.path = path
     self.configuration = configuration
     self.layers = layers.names
@@ -158,8 +157,10 @@ extension DaemonConfiguration {
   /// Leaves saved recipes out.
   /// - Parameter faults: what is wrong with each, by its name.
   fileprivate mutating func setAside(_ faults: [String: [ConfigurationProblem]]) {
+    recipeFaults += faults.sorted { $0.key < $1.key }.map { name, problems in
+      RecipeFault(recipe: name, problems: problems, definition: recipe(named: name))
+    }
     recipes.removeAll { faults[$0.name] != nil }
-    recipeFaults += faults.sorted { $0.key < $1.key }.map { RecipeFault(recipe: $0.key, problems: $0.value) }
   }
 }
 

@@ -4,6 +4,8 @@ package struct RecipeFault: Sendable, Equatable {
   package let recipe: String
   /// What is wrong, with its place.
   package let problems: [ConfigurationProblem]
+  /// What it says, where that can be read: its masks still hold.
+  let definition: RecipeConfiguration?
 
   /// What is wrong, in words.
   var reason: String { problems.map(\.reason).joined(separator: "; ") }

@@ -21,7 +21,7 @@ enum EditRefusal {
 extension SubmissionPlan {
   /// The attributes that the model or a recipe of the configuration masks.
   func maskedAttributes(of entity: EntityDescription, in store: DataStores.Store) -> Set<String> {
-    RecipeMasks(configuration.recipes, into: store).names(of: entity).union(entity.attributesMaskedByModel)
+    RecipeMasks(configuration.maskingRecipes, into: store).names(of: entity).union(entity.attributesMaskedByModel)
   }
 
   /// Refuses an edit that would put a clear value where a mask belongs.

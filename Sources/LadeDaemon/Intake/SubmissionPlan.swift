@@ -64,7 +64,7 @@ struct SubmissionPlan: Sendable {
     let isOfRecipe = recipe.map {
       !$0.isSaved && $0.store == store.configuration.name && $0.entity == (entity?.name ?? ImportRequest.feed)
     }
-    let masks = RecipeMasks(configuration.recipes, into: store)
+    let masks = RecipeMasks(configuration.maskingRecipes, into: store)
     if isOfRecipe != true { try masks.add(to: &options, entity) }
     let masking = options.mapping
     if options.from != nil, occasion == .delivery { try checkUnchanged(request, recipe, source: source, files) }

@@ -16,7 +16,7 @@ struct QueueModelTests {
       ("JobDependency", "a9983bc3031ac2a19b5ca56fdd9a5d143712467683e52565f573834f1d5a83f2"),
       ("JobBatch", "5a26d879a2769a80f099a2387fad018a3cb319be874b5a78688c9902c35f1873"),
       ("LaneSetting", "4489f9e81d8c5b98c7d748840f4069ecf32e8778506594755ec5f660dde9404d"),
-      ("JobSchedule", "db06112f8dd7a102f16e8b67b21c500604c8706fc002d351f64bac487589a300"),
+      ("JobSchedule", "beaeddbcfba689792479142442d2a411ca359fd2499fd331a385db919373ac98"),
     ])
   func version(entity: String, hash: String) throws {
     let entity = try #require(QueueModel.model.entitiesByName[entity])
@@ -39,7 +39,7 @@ struct QueueModelTests {
         "JobDependency: on condition isSettled job",
         "JobBatch: name submittedBy submittedAt endedAt total pending failed kept callback condition",
         "LaneSetting: lane isPaused pausedBy pausedAt concurrency",
-        "JobSchedule: name calendar handled lastElapse lastOutcome lastOrigin",
+        "JobSchedule: name calendar handled lastElapse lastOutcome lastOrigin isPaused pausedBy pausedAt",
         "RecipeRun: recipe endedAt job records",
       ])
   }

@@ -257,4 +257,33 @@ struct SavedRecipeTests {
     #expect(columns.status == 403 && !columns.text.contains("secret"), "\(columns.text)")
     try await daemon.stop()
   }
+
+  @Test("the masks of a saved recipe hold when it isn't used, and one that can't be read and has some ends the start")
+  func masksOfUnused() async throws {
+    let folder = try DaemonFolder(
+      model: Members.model, recipes: Self.members, more: Self.saving + "\nallowed_folders: [.]")
+    let first = try await folder.start()
+    _ = try await folder.got(Reload.self, "PUT", .recipe("mine"), body: Self.draft)
+    try await first.stop()
+    let text = """
+      recipes:
+        mine: { store: main, entity: Member, properties: { name: { mask: redact }, colour: { column: colour } } }
+
+      """
+    try folder.write(text, to: "state/recipes/mine.yaml")
+    let daemon = try await folder.start()
+    let recipes: RecipeList = try await folder.got("GET", .recipes)
+    #expect(recipes.recipes.first { $0.name == "mine" }?.fault?.contains("colour") == true, "\(recipes)")
+    let file = try folder.write("number,name\n1,ada-secret\n", to: "a.csv")
+    let imported = try await folder.ladectl("import", file, "--store", "main", "--entity", "Member", "--wait")
+    #expect(imported.status == 0, "\(imported)")
+    #expect(try await folder.sqlite("SELECT count(*) FROM Member") == "1")
+    #expect(try await !folder.sqlite("SELECT name FROM Member").contains("secret"))
+    try await daemon.stop()
+
+    try folder.write(text + "[", to: "state/recipes/mine.yaml")
+    let torn = try folder.launch()
+    #expect(try await torn.ended() == .exit(78))
+    #expect(try torn.log.contains("mine.yaml"))
+  }
 }

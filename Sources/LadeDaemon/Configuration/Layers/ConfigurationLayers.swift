@@ -18,6 +18,9 @@ struct ConfigurationLayers {
   private(set) var names: [String] = []
   /// The saved recipes among them: their names, by their files. What is wrong with one keeps nothing else from being read.
   private(set) var savedRecipes: [String: String] = [:]
+  /// The files of saved recipes that may mask values. One with a mistake can't be left out: what it masks is unknown then, and
+  /// would be imported in clear by other ways.
+  private(set) var maskingFiles: Set<String> = []
 
   /// Blocks. What is wrong is reported to the reading.
   /// - Parameters:
@@ -115,8 +118,12 @@ struct ConfigurationLayers {
     names.append(file)
     savedRecipes[file] = name
     let reader = YAMLReader(file: file, reading: reading, isSaved: true)
-    guard let bytes = text.map({ Data($0.utf8) }) ?? Self.bytes(ofFile: file, reader), let node = reader.compose(bytes)
-    else { return }
+    guard let bytes = text.map({ Data($0.utf8) }) ?? Self.bytes(ofFile: file, reader) else {
+      maskingFiles.insert(file)
+      return
+    }
+    if bytes.range(of: Data("mask".utf8)) != nil { maskingFiles.insert(file) }
+    guard let node = reader.compose(bytes) else { return }
     let recipes = node.pairs.count == 1 ? node.pairs.first : nil
     guard let recipes, recipes.key.string == DaemonConfiguration.Key.recipes.rawValue,
       recipes.value.pairs.map(\.key.string) == [name]
