@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Trials that hang until nobody waits for them, if a test says so.
+/// Trials that hang until they are cancelled, if a test says so.
 package final class MemoryTrials: Sendable {
   private let hangs = Mutex(false)
   private let began: AsyncStream<Void>.Continuation

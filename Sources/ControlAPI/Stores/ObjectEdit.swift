@@ -164,8 +164,8 @@ package struct EditCheck: Codable, Sendable, Hashable {
   /// Whether the object isn't as it was seen.
   package var isStale: Bool
   package var extent: [Extent]
-  /// So many objects, and more, would be changed or deleted along with the object. Then it isn't looked at which, nor whether they
-  /// stand in the way.
+  /// Set if more objects than this would be changed or deleted along with the object. ``extent`` is empty then, and the check
+  /// doesn't say whether any of them stands in the way.
   package var moreThan: Int?
 
   package init(faults: [Fault] = [], isStale: Bool = false, extent: [Extent] = [], moreThan: Int? = nil) {

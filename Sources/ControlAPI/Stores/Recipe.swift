@@ -27,7 +27,7 @@ package struct Recipe: Codable, Sendable, Hashable {
     case fault
   }
 
-  /// Names that recipes can't have: the interface has other routes there, so nobody could ask for such a recipe.
+  /// Names that no recipe can have, because they are those of other routes below `/v1/recipes/`.
   package static let takenNames: Set<String> = ["test", "diff", "columns"]
 }
 

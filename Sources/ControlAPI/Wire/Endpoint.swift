@@ -66,7 +66,7 @@ package enum Endpoint: Sendable, Hashable {
   case runSchedule(String)
   /// Leaves out what passes of a schedule's calendar from now on.
   case pauseSchedule(String)
-  /// Lets a paused schedule go on.
+  /// Resumes a paused schedule.
   case resumeSchedule(String)
 
   case recipes

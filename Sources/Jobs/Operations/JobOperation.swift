@@ -89,9 +89,9 @@ open class JobOperation: Operation, @unchecked Sendable {
       code: "not_implemented", message: "\(type(of: self)) doesn't override perform()", isRetryable: false)
   }
 
-  /// How the job ended, if an earlier attempt has done all of it and nobody knew by then: it was killed between its last save
-  /// and its end, or that save has failed although it was committed. Then it is neither cancelled nor failed. Nil where a part
-  /// may be done, which is what cancelling is about.
+  /// How the job ended, if an earlier attempt did all of its work and its end wasn't recorded: the daemon was killed after the
+  /// last save, or that save was reported as failed although it was committed. Such a job is neither cancelled nor failed. Nil
+  /// if there may be work left.
   package func endBefore() throws -> JobOutcome? { nil }
 
   /// A context of the operation's own over a data store, for ``perform()``: it belongs to the thread that calls this. Its

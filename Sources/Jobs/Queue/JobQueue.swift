@@ -387,7 +387,7 @@ extension JobQueue: ScheduleRunner.Subject {
     return try await schedule(name)
   }
 
-  /// Lets a paused schedule go on: nothing is made for what passed meanwhile.
+  /// Resumes a paused schedule. No job is made for the times that it missed.
   /// - Throws: as ``pause(schedule:by:)``.
   package func resume(schedule name: String, by who: String) async throws -> Schedule {
     try await scheduleRunner.setPaused(false, name, by: who, for: self)

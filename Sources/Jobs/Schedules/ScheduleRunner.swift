@@ -101,7 +101,8 @@ final class ScheduleRunner: Sendable {
     return job
   }
 
-  /// Pauses a schedule, or resumes it: see ``JobQueue/pause(schedule:by:)``. On resumption it is looked at anew.
+  /// Pauses a schedule, or resumes it: see ``JobQueue/pause(schedule:by:)``. A resumed schedule is
+  /// looked at immediately.
   func setPaused(_ isPaused: Bool, _ name: String, by who: String, for subject: any Subject) async throws {
     try await ledger.setPaused(isPaused, try schedule(name), by: who)
     logger.notice(

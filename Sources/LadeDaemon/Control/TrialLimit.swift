@@ -2,7 +2,7 @@ import Dispatch
 import ServiceLifecycle
 import Synchronization
 
-/// What ends a trial early: its time, and that nobody waits for it any longer, since its client has gone or the daemon stops.
+/// Ends a trial early: when its time is over, when its client has gone, or when the daemon stops.
 final class TrialLimit: Sendable {
   private let hasGone = Atomic<Bool>(false)
   private let deadline: ContinuousClock.Instant
@@ -12,15 +12,15 @@ final class TrialLimit: Sendable {
   /// Whether the trial is to end. Asked for often, also in the middle of a record.
   var isOver: Bool { isUnwanted || ContinuousClock.now > deadline }
 
-  /// Whether nobody waits for its result.
+  /// Whether its client has gone, or the daemon stops.
   var isUnwanted: Bool { hasGone.load(ordering: .relaxed) }
 
   func leave() { hasGone.store(true, ordering: .relaxed) }
 }
 
 extension DispatchQueue {
-  /// Runs a trial on this queue. Its time begins when its turn has come; one that nobody waits for by then isn't begun.
-  /// - Throws: `CancellationError` where nobody waits, or what `body` throws.
+  /// Runs a trial on this queue. Its time begins with its turn; if its client has gone by then, it isn't begun.
+  /// - Throws: `CancellationError` if the client has gone or the daemon stops, or what `body` throws.
   func trial<Value: Sendable>(
     within time: Duration, _ body: @escaping @Sendable (TrialLimit) throws -> Value
   ) async throws -> Value {

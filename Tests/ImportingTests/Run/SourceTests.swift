@@ -95,7 +95,7 @@ struct SourceTests {
     }
     #expect(progress.counts.records == 0)
     #expect(try room.rows("code").isEmpty)
-    // Nor is it opened when nobody waits for it any more.
+    // Nor is it opened once the import is to stop.
     room.shouldStopWithinRecord = { true }
     #expect(throws: Interrupted.self) { try room.run("code,name\nq,Other\n", as: "b.csv", job: "2") }
   }

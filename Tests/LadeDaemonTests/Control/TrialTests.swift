@@ -24,7 +24,7 @@ struct TrialTests {
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test("a trial that nobody waits for when its turn comes isn't begun")
+  @Test("a trial whose client has gone when its turn comes isn't begun")
   func neverBegun() async throws {
     let queue = DispatchQueue(label: "trials")
     let gate = DispatchSemaphore(value: 0)

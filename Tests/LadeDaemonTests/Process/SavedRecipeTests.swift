@@ -141,7 +141,7 @@ struct SavedRecipeTests {
     try await daemon.stop()
   }
 
-  @Test("no recipe is saved under the name of a route, by which nobody could ask for it")
+  @Test("no recipe is saved under the name of another route")
   func takenNames() async throws {
     let (folder, daemon) = try await started()
     for name in Recipe.takenNames.sorted() {

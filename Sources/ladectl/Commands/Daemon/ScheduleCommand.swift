@@ -80,8 +80,8 @@ extension Ladectl.ScheduleCommand {
   /// `ladectl schedule resume`.
   struct Resume: ControlCommand {
     static let configuration = Ladectl.verb(
-      "resume", "Let a paused schedule go on.",
-      "No job is made for what passed of its calendar meanwhile. Operators only.", json: .document("a Schedule"))
+      "resume", "Resume a paused schedule.",
+      "No job is made for the times that it missed. Operators only.", json: .document("a Schedule"))
 
     @Argument(help: ArgumentHelp("The schedule.", valueName: "schedule"), completion: .schedules)
     var name: String
