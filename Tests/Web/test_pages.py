@@ -17,7 +17,7 @@ import unittest
 import urllib.parse
 
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
@@ -157,12 +157,14 @@ class Pages(unittest.TestCase):
         (driver or self.browser).get(self.site + path)
 
     def text(self, driver=None):
-        return (driver or self.browser).find_element(By.TAG_NAME, "main").text
+        # In one step, because what was found may be gone when it is read: pages are brought up to date while they are open.
+        return (driver or self.browser).execute_script("return document.querySelector('main').innerText")
 
     def wait(self, condition, driver=None):
-        # A page that is being left has elements that are gone when they are read.
+        # A page that is being left or brought up to date has elements that are gone when they are read, for which the
+        # driver has several errors, one of them without a type of its own.
         WebDriverWait(
-            driver or self.browser, PATIENCE, ignored_exceptions=[StaleElementReferenceException, NoSuchElementException]
+            driver or self.browser, PATIENCE, ignored_exceptions=[WebDriverException]
         ).until(lambda _: condition())
 
     def press(self, title, driver=None):
