@@ -51,7 +51,9 @@ let package = Package(
   name: "lade",
   products: [
     .library(name: "ManagedObjects", targets: ["ManagedObjects"]),
+    .library(name: "SQLSchema", targets: ["SQLSchema"]),
     .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
+    .library(name: "PostgresStore", targets: ["PostgresStore"]),
     .library(name: "StoreConformance", targets: ["StoreConformance"]),
     .library(name: "MagicalRecord", targets: ["MagicalRecord"]),
     .library(name: "Importing", targets: ["Importing"]),
@@ -88,7 +90,12 @@ let package = Package(
     layer(
       "ManagedObjects", ["Spelling", "CLinux", ordered, logging], libraries: [.linkedLibrary("_FoundationICU")]),
     layer("CoreDataStores", ["ManagedObjects"]),
-    layer("SQLiteStore", ["ManagedObjects", "CoreDataStores", "CSQLite", ordered, grdb, sqlite, logging]),
+    layer("SQLSchema", ["ManagedObjects"]),
+    layer("PostgreSQL", ["CPostgreSQL"]),
+    layer(
+      "SQLiteStore", ["ManagedObjects", "CoreDataStores", "SQLSchema", "CSQLite", ordered, grdb, sqlite, logging]),
+    // By itself: neither ladectl nor programs that link the other libraries need libpq.
+    layer("PostgresStore", ["ManagedObjects", "SQLSchema", "PostgreSQL", ordered]),
     layer("StoreConformance", ["ManagedObjects"]),
     layer("MagicalRecord", ["ManagedObjects", "SQLiteStore"]),
     layer("ClassGeneration", ["ManagedObjects"]),
@@ -97,8 +104,7 @@ let package = Package(
       name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
       path: "Sources/Plugins/ManagedObjectClasses"),
     layer("Importing", ["LadeTypes", "ManagedObjects", "CoreDataStores", "CLinux", "CArchive", "CSQLite"]),
-    // By itself: neither ladectl nor programs that link the libraries need libpq.
-    layer("PostgreSQL", ["Importing", "CPostgreSQL"]),
+    layer("PostgresSource", ["Importing", "PostgreSQL"]),
     layer("Spool", ["LadeTypes", "StrictYAML", "CLinux", logging]),
     // `make classes` generates the classes from the model.
     layer(
@@ -126,7 +132,9 @@ let package = Package(
     layer(
       "LadeDaemon",
       [
-        "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "PostgreSQL", "Spool", "Jobs", "Systemd",
+        "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "PostgreSQL", "PostgresSource",
+        "PostgresStore", "Spool", "Jobs",
+        "Systemd",
         "ControlAPI",
         "ControlServer", "WebPages",
         "StrictYAML", "CLinux", logging, lifecycle, signals,
@@ -154,17 +162,21 @@ let package = Package(
     // Stacks over every kind of store, for tests of what must be the same over each.
     .target(
       name: "StoreTestSupport",
-      dependencies: ["ManagedObjects", "CoreDataStores", "SQLiteStore", "TestSupport", grdb],
+      dependencies: ["ManagedObjects", "CoreDataStores", "PostgresStore", "SQLiteStore", "TestSupport", grdb],
       path: "Tests/StoreTestSupport", swiftSettings: settings),
     tests(of: "ManagedObjects", ["MagicalRecord", "SQLiteStore", "StoreTestSupport"]),
     tests(of: "CoreDataStores", ["ManagedObjects", "StoreTestSupport", grdb]),
-    tests(of: "SQLiteStore", ["MagicalRecord", "ManagedObjects", "StoreTestSupport", grdb, sqlite, logging]),
-    tests(of: "StoreConformance", ["ManagedObjects", "SQLiteStore", ordered]),
+    tests(
+      of: "SQLiteStore",
+      ["MagicalRecord", "ManagedObjects", "SQLSchema", "StoreTestSupport", grdb, sqlite, logging]),
+    tests(of: "PostgresStore", ["ManagedObjects", ordered]),
+    tests(of: "StoreConformance", ["ManagedObjects", "PostgresStore", "SQLiteStore", ordered]),
     tests(of: "MagicalRecord", ["ManagedObjects", "SQLiteStore", "StoreTestSupport"]),
     tests(
       of: "ClassGeneration", ["MagicalRecord", "ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
     tests(
-      of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite], exclude: ["Resources"]),
+      of: "Importing", ["ManagedObjects", "PostgresStore", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite],
+      exclude: ["Resources"]),
     tests(of: "Spool", ["CLinux", "LadeTypes", "StrictYAML"]),
     tests(
       of: "Jobs",

@@ -1,79 +1,309 @@
 import CPostgreSQL
 import Glibc
-import Importing
+import Synchronization
 
-/// A connection to a PostgreSQL server. Belongs to one thread, and never waits in libpq but while it is being opened.
-final class PostgresConnection {
-  /// How long the server may take to answer, in seconds, unless the connection string says more.
+/// A connection to a PostgreSQL server. It waits in libpq only while it is opened, or while the server doesn't take what is sent.
+package final class PostgresConnection: @unchecked Sendable {
+  // Sendable: used by one thread at a time, the one that opened it or took it from its pool. Only `cancellation` is for others.
+
+  /// How long the server may take to let a connection in, in seconds, unless the connection string says more.
   private static let timeout = "10"
   /// Between two looks whether the work is still wanted, in milliseconds.
   private static let interval: Int32 = 100
+  /// Statements that are kept prepared.
+  private static let preparedLimit = 200
 
   private let connection: OpaquePointer
-  private let watch: ExtractionWatch
+  /// Throws when the work isn't wanted any more. Called while the connection waits.
+  private let check: () throws -> Void
+  /// The names of prepared statements.
+  private var prepared: [Statement: String] = [:]
+  private var preparedCount = 0
+  /// Ends the statement that runs. Safe from any thread.
+  package let cancellation: PostgresCancellation
+
+  private struct Statement: Hashable {
+    let text: String
+    let types: [PostgresOID]
+  }
 
   /// - Parameters:
   ///   - string: as libpq takes it: a URI, or `service=…`, or other keywords and values.
   ///   - password: nil where the server needs none, or the string names a file with it.
-  /// - Throws: ``ExtractionError/noServer(reason:)``.
-  init(_ string: String, password: String?, _ watch: ExtractionWatch) throws {
-    var parameters = [
-      ("connect_timeout", Self.timeout), ("fallback_application_name", "lade"), ("dbname", string),
-      ("client_encoding", "UTF8"),
-    ]
+  ///   - settings: keywords and values that the string may override.
+  ///   - check: throws when the work isn't wanted any more. Called every tenth of a second.
+  /// - Throws: ``PostgresError``.
+  package init(
+    _ string: String, password: String?, settings: [(String, String)] = [],
+    check: @escaping () throws -> Void = {}
+  ) throws {
+    var parameters = [("connect_timeout", Self.timeout), ("fallback_application_name", "lade")]
+    parameters += settings
+    parameters += [("dbname", string), ("client_encoding", "UTF8")]
     if let password { parameters.append(("password", password)) }
     let opened = withCStrings(parameters.map(\.0)) { keywords in
       withCStrings(parameters.map(\.1)) { values in PQconnectdbParams(keywords, values, 1) }
     }
-    guard let opened else { throw ExtractionError.noServer(reason: "there is no memory") }
+    guard let opened else { throw PostgresError(message: "there is no memory") }
     connection = opened
-    self.watch = watch
-    guard PQstatus(opened) == CONNECTION_OK else { throw ExtractionError.noServer(reason: message) }
+    self.check = check
+    cancellation = PostgresCancellation(PQgetCancel(opened))
+    // Notices aren't for anybody, and libpq would write them to standard error.
+    _ = PQsetNoticeReceiver(opened, { _, _ in }, nil)
+    guard PQstatus(opened) == CONNECTION_OK else {
+      throw PostgresError(isLoss: true, message: Self.line(PQerrorMessage(opened)))
+    }
   }
 
   deinit { PQfinish(connection) }
 
-  /// Runs statements that have no rows of interest.
-  func run(_ statements: String) throws {
-    guard PQsendQuery(connection, statements) == 1 else { throw ExtractionError.failed(reason: message) }
+  /// Whether it can be used for another transaction.
+  package var isIdle: Bool { PQstatus(connection) == CONNECTION_OK && PQtransactionStatus(connection) == PQTRANS_IDLE }
+
+  /// Whether the server was there when it was last looked at.
+  package var isOpen: Bool { PQstatus(connection) == CONNECTION_OK }
+
+  /// Whether a transaction is open, even a failed one.
+  package var isInTransaction: Bool {
+    switch PQtransactionStatus(connection) {
+    case PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE: true
+    default: false
+    }
+  }
+
+  /// The number of the server's process for it.
+  package var process: Int32 { PQbackendPID(connection) }
+
+  package var serverVersion: Int32 { PQserverVersion(connection) }
+
+  // MARK: Statements
+
+  /// Runs statements that have no rows of interest, and no parameters.
+  package func run(_ statements: String) throws {
+    try send { PQsendQuery(connection, statements) }
     try drain()
   }
 
-  /// The names and types of what a statement would select, which must be one.
-  func describe(_ statement: String) throws -> [(name: String, type: Oid)] {
-    guard PQsendPrepare(connection, "", statement, 0, nil) == 1 else {
-      throw ExtractionError.failed(reason: message)
+  /// Runs statements without parameters. Returns the first column of the last one's first row.
+  package func text(_ statements: String) throws -> String? {
+    try send { PQsendQuery(connection, statements) }
+    var found: String?
+    try drain { result in
+      guard PQntuples(result) > 0, PQnfields(result) > 0, PQgetisnull(result, 0, 0) == 0 else { return }
+      found = PQgetvalue(result, 0, 0).map { String(cString: $0) }
+    }
+    return found
+  }
+
+  /// Runs one statement. It is prepared, and stays so for the next time. Rows are in binary form.
+  @discardableResult
+  package func query(_ statement: String, _ parameters: [PostgresValue] = []) throws -> PostgresRows {
+    try begin(statement, parameters)
+    return try collect()
+  }
+
+  /// Runs one statement that isn't prepared, and has no parameters. Rows are in binary form.
+  @discardableResult
+  package func rows(_ statement: String) throws -> PostgresRows {
+    try send { PQsendQueryParams(connection, statement, 0, nil, nil, nil, nil, 1) }
+    return try collect()
+  }
+
+  private func collect() throws -> PostgresRows {
+    var rows: PostgresRows?
+    var failure: (any Error)?
+    while let result = try nextResult() {
+      do {
+        try check(result)
+        rows = PostgresRows(result)
+      } catch {
+        PQclear(result)
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    guard let rows else { throw PostgresError(message: "the server's answer makes no sense") }
+    return rows
+  }
+
+  /// Runs one statement, and calls `take` with its rows as they come; memory is bounded by one. `take` doesn't use the connection.
+  package func each(_ statement: String, _ parameters: [PostgresValue], _ take: (PostgresRows) throws -> Void) throws {
+    try begin(statement, parameters)
+    PQsetSingleRowMode(connection)
+    var failure: (any Error)?
+    while let result = try nextResult() {
+      guard failure == nil else {
+        PQclear(result)
+        continue
+      }
+      do {
+        if PQresultStatus(result) == PGRES_SINGLE_TUPLE {
+          try take(PostgresRows(result))
+        } else {
+          defer { PQclear(result) }
+          try check(result)
+        }
+      } catch {
+        failure = error
+        cancellation.cancel()
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Sends a prepared statement with its parameters.
+  private func begin(_ statement: String, _ parameters: [PostgresValue]) throws {
+    let key = Statement(text: statement, types: parameters.map(\.type))
+    let name = try prepared[key] ?? prepare(key)
+    var bytes = PostgresBytes()
+    var places: [(start: Int, count: Int)] = []
+    for parameter in parameters {
+      let start = bytes.count
+      bytes.append(parameter)
+      places.append((start, bytes.count - start))
+    }
+    try send {
+      bytes.bytes.withUnsafeBytes { buffer in
+        // An empty value needs an address, too.
+        var empty: CChar = 0
+        return withUnsafePointer(to: &empty) { empty in
+          let values = zip(parameters, places).map { parameter, place -> UnsafePointer<CChar>? in
+            if parameter.isNull { return nil }
+            guard let start = buffer.baseAddress, place.count > 0 else { return empty }
+            return (start + place.start).assumingMemoryBound(to: CChar.self)
+          }
+          return PQsendQueryPrepared(
+            connection, name, Int32(parameters.count), values, places.map { Int32(truncatingIfNeeded: $0.count) },
+            Array(repeating: 1, count: parameters.count), 1)
+        }
+      }
+    }
+  }
+
+  private func prepare(_ statement: Statement) throws -> String {
+    if prepared.count >= Self.preparedLimit { try forgetStatements() }
+    preparedCount += 1
+    let name = "lade_\(preparedCount)"
+    try send {
+      PQsendPrepare(
+        connection, name, statement.text, Int32(statement.types.count), statement.types.map { Oid($0.rawValue) })
     }
     try drain()
-    guard PQsendDescribePrepared(connection, "") == 1 else { throw ExtractionError.failed(reason: message) }
-    var columns: [(name: String, type: Oid)] = []
-    var parameters: Int32 = 0
+    prepared[statement] = name
+    return name
+  }
+
+  /// Lets the server forget prepared statements: of tables that have changed, the answers may have other columns.
+  package func forgetStatements() throws {
+    prepared.removeAll()
+    try run("DEALLOCATE ALL")
+  }
+
+  // MARK: Rows as text
+
+  /// The names and types of what a statement would select, which must be one.
+  package func describe(_ statement: String) throws -> (columns: [(name: String, type: UInt32)], parameters: Int) {
+    try send { PQsendPrepare(connection, "", statement, 0, nil) }
+    try drain()
+    try send { PQsendDescribePrepared(connection, "") }
+    var columns: [(name: String, type: UInt32)] = []
+    var parameters = 0
     try drain { result in
-      parameters = PQnparams(result)
+      parameters = Int(PQnparams(result))
       columns = (0..<PQnfields(result)).map { index in
         (PQfname(result, index).map { String(cString: $0) } ?? "", PQftype(result, index))
       }
     }
-    guard parameters == 0 else { throw ExtractionError.badSelection(reason: "the query has parameters") }
-    return columns
+    return (columns, parameters)
   }
 
-  /// Begins a query whose rows come one by one.
-  func begin(_ query: String, _ parameter: String?) throws {
-    let sent = withCStrings([parameter].compactMap { $0 }) { values in
-      PQsendQueryParams(connection, query, parameter == nil ? 0 : 1, nil, values, nil, nil, 0)
+  /// Begins a query whose rows come one by one, as text.
+  package func beginText(_ query: String, _ parameter: String?) throws {
+    try send {
+      withCStrings([parameter].compactMap { $0 }) { values in
+        PQsendQueryParams(connection, query, parameter == nil ? 0 : 1, nil, values, nil, nil, 0)
+      }
     }
-    guard sent == 1, PQsetSingleRowMode(connection) == 1 else { throw ExtractionError.failed(reason: message) }
+    PQsetSingleRowMode(connection)
   }
 
   /// The next row of that; nil at the end.
-  func nextRow() throws -> PostgresRow? {
+  package func nextRow() throws -> PostgresRow? {
     while let result = try nextResult() {
       if PQresultStatus(result) == PGRES_SINGLE_TUPLE { return PostgresRow(result) }
       defer { PQclear(result) }
       try check(result)
     }
     return nil
+  }
+
+  // MARK: COPY
+
+  /// Writes rows in binary form. Returns their number.
+  /// - Parameters:
+  ///   - statement: `COPY … FROM STDIN (FORMAT binary)`.
+  ///   - fill: gives the copy its rows. When it throws, nothing is copied, and a transaction is failed.
+  @discardableResult
+  package func copy(_ statement: String, _ fill: (inout PostgresCopy) throws -> Void) throws -> Int {
+    try send { PQsendQuery(connection, statement) }
+    guard let begin = try nextResult() else { throw PostgresError(message: "the server doesn't begin the copy") }
+    guard PQresultStatus(begin) == PGRES_COPY_IN else {
+      defer { PQclear(begin) }
+      var failure: (any Error)?
+      do { try check(begin) } catch { failure = error }
+      try drain()
+      throw failure ?? PostgresError(message: "the statement copies nothing")
+    }
+    PQclear(begin)
+    var copy = PostgresCopy { bytes in
+      try bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress else { return }
+        let code = PQputCopyData(
+          self.connection, start.assumingMemoryBound(to: CChar.self), Int32(truncatingIfNeeded: buffer.count))
+        guard code == 1 else { throw self.failure }
+      }
+      try self.check()
+    }
+    var failure: (any Error)?
+    do {
+      try fill(&copy)
+      try copy.finish()
+    } catch { failure = error }
+    let code = failure == nil ? PQputCopyEnd(connection, nil) : PQputCopyEnd(connection, "not wanted")
+    var changed = 0
+    var answer: (any Error)?
+    if code == 1 {
+      do {
+        try drain { result in changed = PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
+      } catch { answer = error }
+    } else {
+      answer = self.failure
+    }
+    if let failure, !(failure is PostgresError) { throw failure }
+    if let error = answer ?? failure { throw error }
+    return changed
+  }
+
+  // MARK: Notifications
+
+  /// The socket, to wait for what the server sends by itself.
+  package var descriptor: Int32 { PQsocket(connection) }
+
+  /// Reads what has come. Returns the payloads of notifications by channel.
+  package func notifications() throws -> [(channel: String, payload: String)] {
+    guard PQconsumeInput(connection) == 1 else { throw failure }
+    var found: [(channel: String, payload: String)] = []
+    while let notice = PQnotifies(connection) {
+      found.append((String(cString: notice.pointee.relname), String(cString: notice.pointee.extra)))
+      PQfreemem(notice)
+    }
+    return found
+  }
+
+  // MARK: Answers
+
+  private func send(_ body: () -> Int32) throws {
+    guard body() == 1 else { throw failure }
   }
 
   private func drain(_ body: (OpaquePointer) -> Void = { _ in }) throws {
@@ -94,67 +324,89 @@ final class PostgresConnection {
   private func nextResult() throws -> OpaquePointer? {
     while PQisBusy(connection) != 0 {
       do {
-        try watch.check()
+        try check()
       } catch {
-        cancel()
+        cancellation.cancel()
         throw error
       }
       var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
       _ = poll(&descriptor, 1, Self.interval)
-      guard PQconsumeInput(connection) == 1 else { throw ExtractionError.failed(reason: message) }
+      guard PQconsumeInput(connection) == 1 else { throw failure }
     }
     return PQgetResult(connection)
   }
 
-  /// Has the server end the query.
-  private func cancel() {
-    guard let request = PQgetCancel(connection) else { return }
-    var reason = [CChar](repeating: 0, count: 256)
-    PQcancel(request, &reason, Int32(reason.count))
-    PQfreeCancel(request)
-  }
-
   private func check(_ result: OpaquePointer) throws {
     switch PQresultStatus(result) {
-    case PGRES_COMMAND_OK, PGRES_TUPLES_OK: return
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return
     default: break
     }
-    let reason = PQresultErrorMessage(result).map { Self.line($0) } ?? "the server's answer makes no sense"
-    let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
-    // A syntax error or an access rule, something that isn't there, a write.
-    if state.hasPrefix("42") || state.hasPrefix("3F") || state == "25006" {
-      throw ExtractionError.badSelection(reason: reason)
+    func field(_ code: String) -> String? {
+      PQresultErrorField(result, Int32(code.utf8.first ?? 0)).map { String(cString: $0) }
     }
-    throw ExtractionError.failed(reason: reason)
+    throw PostgresError(
+      isLoss: PQstatus(connection) != CONNECTION_OK, state: field("C") ?? "",
+      message: PQresultErrorMessage(result).map { Self.line($0) } ?? "the server's answer makes no sense",
+      detail: field("D"))
   }
 
-  private var message: String { PQerrorMessage(connection).map { Self.line($0) } ?? "" }
+  private var failure: PostgresError {
+    PostgresError(isLoss: PQstatus(connection) != CONNECTION_OK, message: Self.line(PQerrorMessage(connection)))
+  }
 
   /// A message in one line.
-  private static func line(_ text: UnsafePointer<CChar>) -> String {
-    String(cString: text).split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(
+  private static func line(_ text: UnsafePointer<CChar>?) -> String {
+    guard let text else { return "" }
+    return String(cString: text).split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(
       separator: "; ")
   }
 }
 
-/// A row that was received.
-final class PostgresRow {
-  private let result: OpaquePointer
+/// Ends the statement that a connection runs, if any.
+package final class PostgresCancellation: @unchecked Sendable {
+  // Sendable: libpq's object never changes, and PQcancel may be called on any thread.
+  private let request: OpaquePointer?
 
-  fileprivate init(_ result: OpaquePointer) { self.result = result }
+  fileprivate init(_ request: OpaquePointer?) { self.request = request }
 
-  deinit { PQclear(result) }
+  deinit { PQfreeCancel(request) }
 
-  /// Lends a value's text, which ends with a zero; nil for null.
-  func withText<R>(_ column: Int, _ body: (UnsafeBufferPointer<CChar>?) throws -> R) rethrows -> R {
-    let column = Int32(column)
-    guard PQgetisnull(result, 0, column) == 0, let start = PQgetvalue(result, 0, column) else { return try body(nil) }
-    return try body(UnsafeBufferPointer(start: start, count: Int(PQgetlength(result, 0, column))))
+  package func cancel() {
+    guard let request else { return }
+    var reason = [CChar](repeating: 0, count: 256)
+    PQcancel(request, &reason, Int32(reason.count))
+  }
+}
+
+/// The rows of a binary COPY.
+package struct PostgresCopy {
+  private static let start: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+  /// Rows are sent in parts of about this size.
+  private static let part = 1 << 16
+
+  private let send: ([UInt8]) throws -> Void
+  private var bytes = PostgresBytes()
+
+  init(_ send: @escaping ([UInt8]) throws -> Void) {
+    self.send = send
+    bytes.append(contentsOf: Self.start)
   }
 
-  /// A value's text; nil for null.
-  func text(_ column: Int) -> String? {
-    withText(column) { $0.map { String(decoding: $0.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self) } }
+  /// Adds a row, whose fields `fill` appends.
+  package mutating func row(fields: Int, _ fill: (inout PostgresBytes) throws -> Void) throws {
+    bytes.append(Int16(truncatingIfNeeded: fields))
+    try fill(&bytes)
+    if bytes.count >= Self.part { try flush() }
+  }
+
+  fileprivate mutating func finish() throws {
+    bytes.append(Int16(-1))
+    try flush()
+  }
+
+  private mutating func flush() throws {
+    try send(bytes.bytes)
+    bytes.removeAll()
   }
 }
 

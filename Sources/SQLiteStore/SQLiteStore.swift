@@ -6,6 +6,7 @@ public import Foundation
 import GRDB
 public import Logging
 public import ManagedObjects
+import SQLSchema
 import Synchronization
 
 /// A store in an SQLite file, whose tables people and their tools can read.

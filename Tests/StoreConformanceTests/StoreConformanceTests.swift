@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjects
+import PostgresStore
 import SQLiteStore
 import StoreConformance
 import TestSupport
@@ -22,6 +23,22 @@ struct StoreConformanceTests {
   func reopening() throws {
     let directory = try ScratchDirectory()
     try StoreConformance.checkReopening { .sqlite(at: directory.file("store.sqlite")) }
+  }
+
+  @Test(
+    "the store in a PostgreSQL database", .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"),
+    arguments: StoreConformance.cases)
+  func postgres(_ test: StoreConformance.Case) throws {
+    let server = try PostgresCluster.shared()
+    try test.run { .postgres(server.address(), schema: PostgresCluster.newSchema()) }
+  }
+
+  @Test(
+    "a PostgreSQL database keeps its content",
+    .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"))
+  func reopeningPostgres() throws {
+    let (server, schema) = (try PostgresCluster.shared(), PostgresCluster.newSchema())
+    try StoreConformance.checkReopening { .postgres(server.address(), schema: schema) }
   }
 
   @Test("the store in a file of Core Data", arguments: StoreConformance.cases)

@@ -1,6 +1,7 @@
 package import Foundation
 package import GRDB
 package import ManagedObjects
+import PostgresStore
 import SQLiteStore
 import Synchronization
 package import TestSupport
@@ -9,14 +10,30 @@ package import TestSupport
 package enum StoreKind: String, CaseIterable, CustomStringConvertible {
   case inMemory = "in memory"
   case sqlite = "SQLite"
+  case postgres = "PostgreSQL"
+
+  /// All that there are here: PostgreSQL may not be installed.
+  package static let allCases: [StoreKind] =
+    [.inMemory, .sqlite] + (PostgresCluster.programs == nil ? [] : [.postgres])
 
   package var description: String { rawValue }
+
+  /// A store of the kind: a file's, or a new schema of the tests' server.
+  package func store(at file: URL, configuration: String? = nil) throws -> PersistentStoreDescription {
+    switch self {
+    case .inMemory: .inMemory(configuration: configuration)
+    case .sqlite: .sqlite(at: file, configuration: configuration)
+    case .postgres:
+      .postgres(
+        try PostgresCluster.shared().address(), schema: PostgresCluster.newSchema(), configuration: configuration)
+    }
+  }
 }
 
 /// A coordinator with one store of the test's model, or of another, and the contexts that a test makes on it.
 package final class CompanyStack: Sendable {
   package let coordinator: PersistentStoreCoordinator
-  /// The store's file; nil in memory.
+  /// The store's file; nil for one of another kind.
   package let file: URL?
   /// What has been read from the store.
   package let reads = Recorder<String>()
@@ -26,20 +43,10 @@ package final class CompanyStack: Sendable {
   private let contexts = Mutex<[ContextQueue]>([])
 
   package init(_ kind: StoreKind, model: ManagedObjectModel = CompanyModel.model) throws {
-    let directory: ScratchDirectory?
-    let description: PersistentStoreDescription
-    switch kind {
-    case .inMemory:
-      directory = nil
-      file = nil
-      description = .inMemory()
-    case .sqlite:
-      let scratch = try ScratchDirectory()
-      let path = scratch.file("company.sqlite")
-      directory = scratch
-      file = path
-      description = .sqlite(at: path)
-    }
+    let directory = try ScratchDirectory()
+    let path = directory.file("company.sqlite")
+    file = kind == .sqlite ? path : nil
+    let description = try kind.store(at: path)
     coordinator = PersistentStoreCoordinator(model: model)
     let (reads, breaker) = (reads, breaker)
     try coordinator.addPersistentStore(

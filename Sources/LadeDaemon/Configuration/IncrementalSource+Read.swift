@@ -1,6 +1,5 @@
 import Importing
 import LadeTypes
-import PostgreSQL
 import StrictYAML
 
 extension IncrementalSource {
@@ -52,20 +51,6 @@ extension IncrementalSource.Database {
 }
 
 extension YAMLValue {
-  fileprivate func connectionString() -> String? {
-    guard let string = scalar("a connection string such as service=shop") else { return nil }
-    guard let problem = PostgresAddress.problem(of: string) else { return string }
-    conflict(problem)
-    return nil
-  }
-
-  fileprivate func credentialName() -> String? {
-    guard let name = text() else { return nil }
-    if MaskCredentials.isName(name) { return name }
-    wrong("a credential's name consists of letters, digits, `-`, `_` and `.`")
-    return nil
-  }
-
   fileprivate func absolutePath() -> String? {
     guard let path = anyText() else { return nil }
     if path.hasPrefix("/"), !path.utf8.contains(0) { return path }

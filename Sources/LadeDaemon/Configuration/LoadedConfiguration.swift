@@ -137,7 +137,9 @@ extension LoadedConfiguration {
   /// that the caller may not read are left out. Makes nothing. Blocks.
   func migrationProblems() -> [ConfigurationProblem] {
     DataStores.readable(configuration.stores).stores.all.compactMap { store in
-      let (name, file) = (store.configuration.name, URL(fileURLWithPath: store.configuration.path))
+      let name = store.configuration.name
+      guard let path = store.configuration.place.path else { return nil }
+      let file = URL(fileURLWithPath: path)
       do {
         try SQLiteStore.checkMigration(
           at: file, to: store.coordinator.model, store.configuration.migration.options)

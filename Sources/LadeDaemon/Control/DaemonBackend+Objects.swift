@@ -351,8 +351,7 @@ extension DaemonBackend {
   }
 
   private func shown(_ store: DataStores.Store, _ query: StoreCountQuery) async throws -> Store {
-    let path = store.configuration.path
-    let sizes = StoreSizes(ofSQLiteFile: path)
+    let sizes = store.configuration.place.path.map { StoreSizes(ofSQLiteFile: $0) } ?? StoreSizes(content: 0, log: 0)
     var counts: [String: Int] = [:]
     if query.counts ?? (sizes.content <= Self.cheaplyCounted) {
       counts = try await reading(store, by: nil) { context in
@@ -364,7 +363,8 @@ extension DaemonBackend {
       }
     }
     return Store(
-      name: store.configuration.name, path: path, model: store.configuration.model, size: sizes.content,
+      name: store.configuration.name, path: store.configuration.place.shown, model: store.configuration.model,
+      size: sizes.content,
       walSize: sizes.log,
       entities: store.entities.sorted().map { name in
         let entity = store.coordinator.model.entitiesByName[name]

@@ -56,7 +56,7 @@ extension DaemonBackend {
     do {
       var options = store.migration.options
       options.migrationWarningHandler = { _ in }
-      try options.accept(found.losses, store: store.path)
+      try options.accept(found.losses, store: store.place.shown)
     } catch is MigrationError {
       allowsLosses = false
     }

@@ -42,7 +42,7 @@ struct DaemonBackend: ControlBackend {
       counts: Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0, counts[$0]) }),
       stores: stores.all.map { store in
         StoreStatus(
-          name: store.configuration.name, path: store.configuration.path,
+          name: store.configuration.name, path: store.configuration.place.shown,
           entities: store.entities.sorted(), mainContext: mainContexts[store.configuration.name])
       },
       spool: configuration.spool, recipes: freshness.freshness, sets: intake.status.waitingSetsOrNone)

@@ -1,7 +1,7 @@
 import Foundation
 import Importing
 import ManagedObjects
-import PostgreSQL
+import PostgresSource
 import Spool
 
 /// What a trial reads.

@@ -17,7 +17,7 @@ import Foundation
 import Jobs
 import Logging
 import ManagedObjects
-import PostgreSQL
+import PostgresSource
 import SQLiteStore
 import ServiceLifecycle
 import Spool
@@ -117,9 +117,9 @@ final class DaemonParts: Sendable {
 
   private static func sizes(of stores: DataStores, queue: String) -> StoreSizesMeter {
     StoreSizesMeter {
-      (stores.all.map { ($0.configuration.name, $0.configuration.path) } + [(MainContexts.queueStoreName, queue)]).map {
-        (store: $0, sizes: StoreSizes(ofSQLiteFile: $1))
+      let files = stores.all.compactMap { store in store.configuration.place.path.map { (store.configuration.name, $0) }
       }
+      return (files + [(MainContexts.queueStoreName, queue)]).map { (store: $0, sizes: StoreSizes(ofSQLiteFile: $1)) }
     }
   }
 

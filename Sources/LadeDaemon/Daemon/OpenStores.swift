@@ -47,7 +47,7 @@ struct OpenStores: Sendable {
     }
     do {
       // Whatever folders are allowed, these are not to be imported.
-      let stores = configuration.stores.map(\.path)
+      let stores = configuration.stores.compactMap(\.place.path)
       let own =
         [configuration.state, configuration.queueStore] + stores + stores.map(SQLiteStore.supportFolder(ofStoreAt:))
       directories = try SpoolDirectories(

@@ -26,7 +26,10 @@ final class DiskMeter: Sendable {
       parts: [
         Part(name: "spool", path: configuration.spool), Part(name: "state", path: configuration.state),
         Part(name: "queue", path: folder(configuration.queueStore)),
-      ] + configuration.stores.map { Part(name: "store \($0.name)", path: folder($0.path)) })
+      ]
+        + configuration.stores.compactMap { store in
+          store.place.path.map { Part(name: "store \(store.name)", path: folder($0)) }
+        })
   }
 
   /// The file systems, in the order of the parts: as they are now, or some seconds ago, or before one of them stopped answering.

@@ -5,6 +5,7 @@ import Importing
 import Jobs
 import Logging
 import ManagedObjects
+import PostgresStore
 import SQLiteStore
 import ServiceLifecycle
 import Synchronization
@@ -112,7 +113,8 @@ final class Upkeep: Service {
   }
 
   private func stores(of coordinator: PersistentStoreCoordinator) -> [SQLiteStore] {
-    coordinator.persistentStores.compactMap { store in
+    // PostgreSQL maintains its tables by itself.
+    coordinator.persistentStores.filter { $0.type != .postgres }.compactMap { store in
       do {
         if let store = try coordinator.maintenance(of: store) as? SQLiteStore { return store }
         name(store, because: "it isn't an SQLite store")

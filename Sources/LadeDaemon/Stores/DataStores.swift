@@ -8,6 +8,7 @@ import Importing
 import Jobs
 import Logging
 import ManagedObjects
+import PostgresStore
 import SQLiteStore
 import Synchronization
 
@@ -36,7 +37,10 @@ final class DataStores: Sendable {
       do {
         try Self.open(store, logger)
       } catch {
-        let trouble = PathDiagnosis(store.configuration.path, error)
+        guard let path = store.configuration.place.path else {
+          throw DaemonError.store(name: store.configuration.name, reason: "\(error)", cause: .failing)
+        }
+        let trouble = PathDiagnosis(path, error)
         throw DaemonError.store(name: store.configuration.name, reason: trouble.reason, cause: trouble.cause)
       }
     }
@@ -93,11 +97,7 @@ final class DataStores: Sendable {
     _ store: Store, _ logger: Logger, losses: Set<String> = [], shouldStop: (@Sendable () -> Bool)? = nil
   ) throws {
     let configuration = store.configuration
-    let file = URL(fileURLWithPath: configuration.path)
-    let folder = file.deletingLastPathComponent().path
-    let answer = lade_make_folders(folder, 0o755)
-    guard answer == 0 else { throw SystemFailure(code: -answer) }
-    var description = PersistentStoreDescription.sqlite(at: file)
+    var description = try description(of: configuration)
     description.migration = configuration.migration.options
     if !losses.isEmpty { description.migration.permittedMigrationLosses.formUnion(losses) }
     description.migration.shouldStop = shouldStop
@@ -107,6 +107,23 @@ final class DataStores: Sendable {
     description.logBackgroundFailures(of: "store \(configuration.name)", to: logger, ["store": "\(configuration.name)"])
     try store.coordinator.addPersistentStore(description)
     log.end()
+  }
+
+  /// What a store is opened by.
+  private static func description(of configuration: StoreConfiguration) throws -> PersistentStoreDescription {
+    switch configuration.place {
+    case .file(let path):
+      let file = URL(fileURLWithPath: path)
+      let answer = lade_make_folders(file.deletingLastPathComponent().path, 0o755)
+      guard answer == 0 else { throw SystemFailure(code: -answer) }
+      return .sqlite(at: file)
+    case .postgres(let place):
+      var options = PostgresStoreOptions()
+      options.password = try place.credential.map {
+        String(decoding: try MaskCredentials.ofProcess.secret($0), as: UTF8.self)
+      }
+      return .postgres(place.connection, schema: place.schema, options: options)
+    }
   }
 
   /// Puts a store that is open in the place of the one of the same name.

@@ -9,6 +9,7 @@
 import Foundation
 import GRDB
 package import ManagedObjects
+import SQLSchema
 
 /// Which of Core Data's tables for history a file has, and their columns.
 struct CoreDataHistoryTables: Sendable {

@@ -2,6 +2,7 @@ import CoreDataStores
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// The tables of a Core Data store as the store in place needs them: where a model's properties are, and Core Data's
 /// bookkeeping.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// Writes one save's rows into a Core Data store, within a transaction, and keeps its bookkeeping.
 ///

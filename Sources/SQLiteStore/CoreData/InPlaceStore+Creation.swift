@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Glibc
 import ManagedObjects
+import SQLSchema
 
 extension InPlaceStore {
   /// Makes a new file without rows. Crash-safe: it is made under another name, and renamed when it is complete.

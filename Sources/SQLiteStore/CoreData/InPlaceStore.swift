@@ -13,6 +13,7 @@ import CoreDataStores
 package import Foundation
 package import GRDB
 package import ManagedObjects
+import SQLSchema
 import Synchronization
 
 /// A store in a file of Core Data.

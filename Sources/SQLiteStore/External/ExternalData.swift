@@ -17,6 +17,7 @@ import GRDB
 import GRDBSQLite
 import Glibc
 import ManagedObjects
+import SQLSchema
 import Synchronization
 
 /// The large values of a store. Safe from any thread.

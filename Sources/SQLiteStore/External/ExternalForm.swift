@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import ManagedObjects
+import SQLSchema
 
 /// A large value as it stands in its column.
 enum ExternalValue: Equatable {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// Records one transaction's changes in the history, within that transaction. Writes nothing before the first change.
 final class HistoryWriter {
@@ -27,32 +28,9 @@ final class HistoryWriter {
     _ changes: StoreChanges, ids: [ManagedObjectID], owners: OwnerChanges?,
     exactID: (ManagedObjectID) throws -> ManagedObjectID?
   ) throws {
-    var sets = owners?.sets ?? [:]
-    for row in changes.deleted { sets[row.id] = nil }
-    for id in ids { sets[id] = nil }
-    for row in changes.deleted where !row.id.isTemporaryID {
-      try note(.delete, row.id, tombstone: tombstone(row))
+    try HistoryNote.each(changes, ids: ids, owners: owners, exactID: exactID) { change in
+      try note(change.kind, change.id, properties: change.properties, tombstone: change.tombstone)
     }
-    for update in changes.updated {
-      let members = sets.removeValue(forKey: update.id)
-      let names = update.id.entity.properties.filter { property in
-        if let members, members[property.slot] != nil { return true }
-        if property.isTransient { return false }
-        if let set = property as? RelationshipDescription, set.isToMany, !set.isManyToMany, !set.isOrdered {
-          // Without knowledge of the members' rows, a set that has been read tells.
-          return owners == nil && update.values[set.slot] != update.committed[set.slot]
-        }
-        return update.values[property.slot] != update.committed[property.slot]
-      }.map(\.name)
-      if !names.isEmpty { try note(.update, update.id, properties: names) }
-    }
-    for (owner, members) in sets where !owner.isTemporaryID {
-      let exact = owner.entity.subentities.isEmpty ? owner : try exactID(owner)
-      guard let exact else { continue }
-      let names = exact.entity.relationships.filter { members[$0.slot] != nil }.map(\.name)
-      try note(.update, exact, properties: names)
-    }
-    for id in ids { try note(.insert, id) }
   }
 
   /// Records the change of one object.
@@ -73,15 +51,6 @@ final class HistoryWriter {
         properties.isEmpty ? nil : properties.joined(separator: ","),
         tombstoneText,
       ])
-  }
-
-  /// The last values of a deleted object that the model keeps in the history.
-  private func tombstone(_ row: StoreRow) -> [String: Value] {
-    var kept: [String: Value] = [:]
-    for attribute in row.id.entity.attributes where attribute.definition.preservesValueInHistoryOnDeletion {
-      if !row.values[attribute.slot].isNull { kept[attribute.name] = row.values[attribute.slot] }
-    }
-    return kept
   }
 
   private func number() throws -> Int64 {

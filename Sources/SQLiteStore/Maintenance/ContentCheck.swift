@@ -1,6 +1,7 @@
 package import Foundation
 import GRDB
 package import ManagedObjects
+import SQLSchema
 
 /// Looks for damage in one state of a file. Belongs to the thread that checks.
 final class ContentCheck {

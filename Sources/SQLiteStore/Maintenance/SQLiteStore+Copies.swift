@@ -8,6 +8,7 @@
 package import Foundation
 import GRDB
 package import ManagedObjects
+import SQLSchema
 
 extension SQLiteStore {
   /// The number of pages that are copied between two checks of the watch: 1 MiB, and at least 16.

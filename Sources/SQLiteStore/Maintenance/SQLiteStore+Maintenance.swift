@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import Glibc
 package import ManagedObjects
+import SQLSchema
 
 extension SQLiteStore: StoreMaintenance {
   package func sizes() throws -> StoreSizes { StoreSizes(ofSQLiteFile: url?.path ?? "") }

@@ -10,6 +10,7 @@ public import Foundation
 import GRDB
 import Glibc
 public import ManagedObjects
+import SQLSchema
 
 extension PersistentStoreCoordinator {
   /// Deletes the SQLite store at `url` with everything that belongs to it. Succeeds when there is none, and for a damaged one.

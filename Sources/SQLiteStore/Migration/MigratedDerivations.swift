@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// Derives, for the rows of a migrated file, the attributes whose derivation has changed. Others keep their values: the time of
 /// the last change isn't the time of the migration.

@@ -3,6 +3,7 @@
 
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// The constants that are added to row numbers.
 struct NumberOffsets {

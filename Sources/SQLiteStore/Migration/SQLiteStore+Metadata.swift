@@ -1,6 +1,7 @@
 public import Foundation
 import GRDB
 public import ManagedObjects
+import SQLSchema
 
 extension SQLiteStore: MetadataKeeping {
   package func metadata() throws -> PersistentStoreMetadata {

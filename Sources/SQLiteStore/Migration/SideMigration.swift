@@ -7,6 +7,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// Migrates a file through another one next to it, within the transaction of `db`.
 struct SideMigration {

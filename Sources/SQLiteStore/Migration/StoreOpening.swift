@@ -4,6 +4,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// Makes a file's tables fit the model: creates, migrates or checks them.
 struct StoreOpening {

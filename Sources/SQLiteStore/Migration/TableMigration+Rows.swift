@@ -1,5 +1,6 @@
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// How the rows of one old entity are converted to those of a new one.
 struct RowPlan {

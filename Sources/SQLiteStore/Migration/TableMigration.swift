@@ -5,6 +5,7 @@
 
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// Changes a file's tables from one version of a model to another.
 struct TableMigration {

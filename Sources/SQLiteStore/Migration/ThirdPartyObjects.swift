@@ -4,6 +4,7 @@
 
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// Indexes, triggers and views in the file that aren't the store's.
 struct ThirdPartyObjects {

@@ -2,6 +2,7 @@ import Foundation
 package import GRDB
 import GRDBSQLite
 package import ManagedObjects
+import SQLSchema
 import OrderedCollections
 
 // The code for reading a store and its snapshots.
@@ -126,7 +127,9 @@ extension SQLiteStoreReader {
     // No relationship leads to another store.
     guard tables.holds(relationship.destinationEntity) else { return relationship.emptyValue }
     let reader = RowReader(try tables.layouts(of: relationship.destinationEntity), slots: [])
-    guard let join = RelationshipJoin(relationship, reader, tables) else { return relationship.emptyValue }
+    guard let join = RelationshipJoin(relationship, columns: reader.selection, in: tables.schema) else {
+      return relationship.emptyValue
+    }
     let sql = "SELECT \(join.columns) FROM \(join.source) WHERE \(join.owner) = ?\(join.order)"
     let ids = try stepping(sql, [id.number.databaseValue], nil, reader.readID)
     return relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids))
@@ -137,7 +140,7 @@ extension SQLiteStoreReader {
   ) throws -> [RelatedRow] {
     guard tables.holds(relationship.destinationEntity) else { return [] }
     let reader = RowReader(try tables.layouts(of: relationship.destinationEntity))
-    guard let join = RelationshipJoin(relationship, reader, tables) else { return [] }
+    guard let join = RelationshipJoin(relationship, columns: reader.selection, in: tables.schema) else { return [] }
     let owners = Dictionary(ids.map { ($0.number, $0) }) { first, _ in first }
     let place = Int32(reader.selection.count)
     var found: [RelatedRow] = []

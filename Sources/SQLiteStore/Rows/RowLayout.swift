@@ -1,4 +1,5 @@
 import ManagedObjects
+import SQLSchema
 import Synchronization
 
 /// Where an entity's values are in its table, computed once for each entity of a store.
@@ -104,7 +105,7 @@ final class RowLayout: Sendable {
       })
     self.blank = blank
     pairings = entity.relationships.filter { $0.isManyToMany && !$0.isUnstored }
-    clearings = Self.clearings(entity, schema)
+    clearings = schema.clearings(of: entity, number: "?")
     deletion = "DELETE FROM \(table.quotedName) WHERE \(keyColumn.quotedName) = ?"
     let unique = Set(entity.uniquenessConstraints.joined().map(\.slot))
     uniqueColumns = columns.indices.filter { unique.contains(columns[$0].slot) }
@@ -167,34 +168,6 @@ final class RowLayout: Sendable {
       look = made
       return made
     }
-  }
-
-  private static func clearings(_ entity: EntityDescription, _ schema: SchemaMap) -> [String] {
-    var statements: [String] = []
-    for relationship in entity.references where schema.holds(relationship.entity) {
-      if relationship.isManyToMany {
-        let pair = schema.pairing(of: relationship)
-        for column in [pair.sourceColumn, pair.destinationColumn]
-        where column == pair.destinationColumn || relationship.inverseRelationship === relationship {
-          statements.append("DELETE FROM \(pair.table.quotedName) WHERE \(column.quotedName) = ?")
-        }
-      } else if !relationship.isToMany {
-        switch relationship.inverseRelationship?.deleteRule {
-        case .cascade, .deny: continue
-        case .nullify, .noAction, nil: break
-        }
-        let table = schema.table(of: relationship.entity).quotedName
-        let column = schema.column(of: relationship, in: relationship.entity).quotedName
-        statements.append("UPDATE \(table) SET \(column) = NULL WHERE \(column) = ?")
-      }
-    }
-    // Pairs of relationships without an inverse.
-    for relationship in entity.relationships where relationship.isManyToMany && !relationship.isTransient {
-      let pair = schema.pairing(of: relationship)
-      statements.append("DELETE FROM \(pair.table.quotedName) WHERE \(pair.sourceColumn.quotedName) = ?")
-    }
-    var seen: Set<String> = []
-    return statements.filter { seen.insert($0).inserted }
   }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDBSQLite
 import ManagedObjects
+import SQLSchema
 
 /// Reads the rows of a statement that selects an entity's columns, those of its subentities included.
 ///

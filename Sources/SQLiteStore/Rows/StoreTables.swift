@@ -1,5 +1,6 @@
 package import Foundation
 import ManagedObjects
+package import SQLSchema
 import Synchronization
 
 /// The tables of one file, and where the values of each entity are in them: what every reader of the file shares.

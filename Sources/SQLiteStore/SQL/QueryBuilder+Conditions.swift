@@ -1,15 +1,13 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 extension QueryBuilder {
-  /// The condition as SQL, in parentheses where AND and OR require them.
-  mutating func condition(_ predicate: ResolvedPredicate) throws(SQLCompilerError) -> String {
+  /// A condition that is neither composed of others nor about a collection.
+  mutating func leaf(_ predicate: ResolvedPredicate) throws(SQLCompilerError) -> String {
     switch predicate {
-    case .constant(let holds): return holds ? "1" : "0"
-    case .and(let parts): return parts.isEmpty ? "1" : try joined(parts, " AND ")
-    case .or(let parts): return parts.isEmpty ? "0" : try joined(parts, " OR ")
-    case .not(let inner): return "(\(try condition(inner))) IS NOT TRUE"
+    case .constant, .and, .or, .not, .exists: return try condition(predicate)
     case .compare(let left, let relation, let right, let options) where options.contains(.localeSensitive):
       return try localized(left, relation, right, options)
     case .compare(.path(let path), let relation, .constant(let value), let options):
@@ -27,22 +25,7 @@ extension QueryBuilder {
     case .matches(let left, let regular):
       let pattern = regular.source.databaseValue
       return "lade_matches(\(try expression(left)), \(bind(pattern)), \(regular.options.rawValue))"
-    case .exists(let collection, let predicate): return try exists(collection, predicate)
     }
-  }
-
-  /// SQLite allows a depth of 1,000, and `a AND b AND c …` is as deep as it is long. A balanced tree is much less deep.
-  private mutating func joined(
-    _ parts: some RandomAccessCollection<ResolvedPredicate>, _ word: String
-  ) throws(SQLCompilerError) -> String {
-    if parts.count > 200 {
-      let middle = parts.index(parts.startIndex, offsetBy: parts.count / 2)
-      let first = try joined(Array(parts[..<middle]), word)
-      return "(\(first)\(word)\(try joined(Array(parts[middle...]), word)))"
-    }
-    var conditions: [String] = []
-    for part in parts { conditions.append(try condition(part)) }
-    return conditions.count == 1 ? conditions[0] : "(\(conditions.joined(separator: word)))"
   }
 
   private mutating func operand(
@@ -237,17 +220,6 @@ extension QueryBuilder {
 }
 
 extension ResolvedPredicate.Relation {
-  fileprivate var `operator`: String {
-    switch self {
-    case .equal: return "="
-    case .notEqual: return "<>"
-    case .less: return "<"
-    case .lessOrEqual: return "<="
-    case .greater: return ">"
-    case .greaterOrEqual: return ">="
-    }
-  }
-
   /// The operator by which NULL equals NULL.
   fileprivate var nullSafeOperator: String {
     switch self {
@@ -255,22 +227,5 @@ extension ResolvedPredicate.Relation {
     case .notEqual: return "IS NOT"
     default: return self.operator
     }
-  }
-}
-
-/// Strings with a prefix are a range in the order of their UTF-8 bytes, which is also the order of their scalars.
-enum PrefixRange {
-  /// The first string after all that begin with `prefix`; nil if there is none.
-  static func end(of prefix: String) -> String? {
-    var scalars = Array(prefix.unicodeScalars)
-    while let last = scalars.popLast() {
-      // The scalar after D7FF is E000: between them stand the surrogates, which UTF-8 doesn't have.
-      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
-      if let successor = Unicode.Scalar(next) {
-        scalars.append(successor)
-        return String(String.UnicodeScalarView(scalars))
-      }
-    }
-    return nil
   }
 }

@@ -1,5 +1,6 @@
 package import GRDB
 package import ManagedObjects
+package import SQLSchema
 
 /// A statement and the values of its parameters, in order.
 package struct CompiledQuery: Sendable, Hashable {
@@ -90,25 +91,7 @@ package struct SQLCompiler: Sendable {
   func query(
     _ list: String, _ fetch: StoreFetch, isOrdered: Bool, _ builder: inout QueryBuilder
   ) throws(SQLCompilerError) -> CompiledQuery {
-    var conditions: [String] = []
-    if let condition = builder.entityCondition(includesSubentities: fetch.includesSubentities) {
-      conditions.append(condition)
-    }
-    if let predicate = fetch.predicate { conditions.append(try builder.condition(predicate)) }
-    var order: [String] = []
-    if isOrdered {
-      for sort in fetch.sort { order.append(try builder.term(sort)) }
-      // Without a tiebreaker for rows that sort alike, two pages could contain the same row.
-      if !order.isEmpty || fetch.limit > 0 || fetch.offset > 0 {
-        order.append(builder.primaryKey + (fetch.sort.last?.ascending ?? true ? "" : " DESC"))
-      }
-    }
-    var sql = "SELECT \(list) FROM \(SQLText.name(schema.table(of: fetch.entity))) AS \(QueryBuilder.root)"
-    for join in builder.joins { sql += " \(join)" }
-    if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
-    if !order.isEmpty { sql += " ORDER BY " + order.joined(separator: ", ") }
-    if let page = builder.page(fetch) { sql += page }
-    return CompiledQuery(sql: sql, arguments: builder.arguments)
+    CompiledQuery(sql: try builder.query(list, fetch, isOrdered: isOrdered), arguments: builder.arguments)
   }
 }
 
@@ -302,21 +285,6 @@ extension ColumnKind {
         throw SQLCompilerError.notStored(entity: attribute.entity.name, property: attribute.name)
       }
       return kind
-    }
-  }
-}
-
-/// Why a fetch can't be answered by SQL.
-public enum SQLCompilerError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The property has no column: it is transient.
-  case notStored(entity: String, property: String)
-
-  /// What can't be answered, and what to do.
-  public var description: String {
-    switch self {
-    case .notStored(let entity, let property):
-      return
-        "\(entity).\(property) is transient, so that a store can't fetch or sort by it: do so with the fetched objects"
     }
   }
 }

@@ -1,4 +1,5 @@
 package import ManagedObjects
+import SQLSchema
 
 /// The type that a column is declared with.
 enum ColumnType {

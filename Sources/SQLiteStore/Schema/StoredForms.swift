@@ -1,14 +1,11 @@
 package import Foundation
 package import GRDB
 package import ManagedObjects
+package import SQLSchema
 
-/// How a file keeps values: in this library's forms (see ``ValueCodec``), or in Core Data's.
-///
-/// Core Data's are: a date as seconds since 2001, a UUID as 16 bytes, a decimal as the nearest double, and the rest as here.
-package enum StoredForms: Sendable, Hashable {
-  case own
-  case coreData
+// The forms of values in SQLite: this library's are ``ValueCodec``'s.
 
+extension StoredForms {
   /// The kind of an attribute's column; nil for one that has no column.
   package func kind(of attribute: AttributeDescription) -> ColumnKind? {
     guard self == .coreData, let kind = ColumnKind(attribute) else { return ColumnKind(attribute) }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import ManagedObjects
+import SQLSchema
 
 /// Finds the rows that already have an entity's unique values. Made at a write's first conflict of the entity: SQLite names
 /// only one of the violated constraints, and not the conflicting row.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// The columns that values are derived from and written to, within a transaction.
 struct DerivedTables: DerivationKeeper {

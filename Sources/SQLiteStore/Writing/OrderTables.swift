@@ -1,5 +1,6 @@
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 /// The columns with positions, within a transaction.
 struct OrderTables: OrderKeeper {

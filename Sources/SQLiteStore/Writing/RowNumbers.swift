@@ -1,5 +1,6 @@
 import GRDB
 import ManagedObjects
+import SQLSchema
 
 extension SQLiteStore: NumberKeeping {
   package func highestNumber() throws -> Int64 {

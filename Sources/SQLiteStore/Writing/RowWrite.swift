@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import ManagedObjects
+import SQLSchema
 
 /// Writes one save's rows into the tables, within a transaction.
 ///

@@ -6,6 +6,7 @@
 
 import GRDB
 package import ManagedObjects
+import SQLSchema
 import Synchronization
 
 extension SQLiteStore {

@@ -89,7 +89,7 @@ struct ConfigurationLayerTests {
     // As a shell has it, relative paths begin in the working directory.
     let here = FileManager.default.currentDirectoryPath
     #expect(configuration.allowedFolders == ["/x", here + "/y"])
-    #expect(configuration.store(named: "main")?.path == here + "/other.sqlite")
+    #expect(configuration.store(named: "main")?.place.path == here + "/other.sqlite")
     // One that is empty says nothing.
     #expect(configuration.spool == "/base")
     let people = try #require(configuration.recipe(named: "people-2"))

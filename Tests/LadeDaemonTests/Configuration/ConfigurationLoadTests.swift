@@ -262,7 +262,7 @@ struct ConfigurationLoadTests {
     #expect(configuration.state == file.folder + "/state/here")
     #expect(configuration.socket == "/" + above + "/c.sock")
     #expect(configuration.allowedFolders == [file.folder + "/drop"])
-    #expect(configuration.store(named: "main")?.path == file.folder + "/main.sqlite")
+    #expect(configuration.store(named: "main")?.place.path == file.folder + "/main.sqlite")
     #expect(configuration.store(named: "main")?.model == file.folder + "/models/Main.xcdatamodeld")
   }
 

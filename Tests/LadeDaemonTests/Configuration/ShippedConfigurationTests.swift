@@ -41,7 +41,7 @@ struct ShippedConfigurationTests {
     try file.add("demo.yaml", try String(contentsOf: demo, encoding: .utf8))
     let configuration = try file.load()
     #expect(Set(configuration.stores.map(\.name)) == ["main", "demo"])
-    #expect(configuration.stores.first { $0.name == "main" }?.path == file.folder + "/own.sqlite")
+    #expect(configuration.stores.first { $0.name == "main" }?.place.path == file.folder + "/own.sqlite")
     #expect(
       configuration.recipe(named: "orders")?.store == "main" && configuration.recipe(named: "people")?.store == "demo")
   }

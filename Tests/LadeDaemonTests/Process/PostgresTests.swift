@@ -29,7 +29,7 @@ struct PostgresTests {
 
   @Test("imports what was added and changed since, in time and in number, by table and by query")
   func incremental() async throws {
-    let server = try await PostgresCluster()
+    let server = try PostgresCluster()
     try await server.sql(
       """
       CREATE SCHEMA shop;
@@ -75,7 +75,7 @@ struct PostgresTests {
 
   @Test("waits for a server that is away, and takes the password from a credential, which no message has in it")
   func connecting() async throws {
-    let server = try await PostgresCluster()
+    let server = try PostgresCluster()
     try await server.sql(
       """
       CREATE TABLE people (number int PRIMARY KEY, name text);
@@ -107,7 +107,7 @@ struct PostgresTests {
 
   @Test("takes any number as a cursor, digit by digit")
   func numbers() async throws {
-    let server = try await PostgresCluster()
+    let server = try PostgresCluster()
     try await server.sql(
       """
       CREATE TABLE people (number int PRIMARY KEY, name text, version numeric);
@@ -125,7 +125,7 @@ struct PostgresTests {
 
   @Test("runs one statement that only reads, and says what doesn't fit")
   func refusals() async throws {
-    let server = try await PostgresCluster()
+    let server = try PostgresCluster()
     try await server.sql(
       """
       CREATE TABLE people (number int PRIMARY KEY, name text, tags text[]);
@@ -156,7 +156,7 @@ struct PostgresTests {
 
   @Test("has its types in the store, and reads half a million rows in bounded memory")
   func types() async throws {
-    let server = try await PostgresCluster()
+    let server = try PostgresCluster()
     try await server.sql(
       "CREATE TABLE people AS SELECT n::int AS number, repeat('x', 200) AS name, (n % 120)::smallint AS age FROM generate_series(1, 300000) n"
     )

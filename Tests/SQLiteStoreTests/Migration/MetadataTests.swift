@@ -15,11 +15,7 @@ struct MetadataTests {
 
   private func open(_ kind: StoreKind) throws -> (PersistentStoreCoordinator, String) {
     let coordinator = PersistentStoreCoordinator(model: model)
-    switch kind {
-    case .inMemory: return (coordinator, try coordinator.addPersistentStore(.inMemory()).identifier)
-    case .sqlite:
-      return (coordinator, try coordinator.addPersistentStore(.sqlite(at: directory.file("a.sqlite"))).identifier)
-    }
+    return (coordinator, try coordinator.addPersistentStore(kind.store(at: directory.file("a.sqlite"))).identifier)
   }
 
   @Test("says which model made it", arguments: StoreKind.allCases)

@@ -38,7 +38,7 @@ final class TransformableStack {
     directory = try ScratchDirectory()
     file = directory.file("pictures.sqlite")
     coordinator = PersistentStoreCoordinator(model: Self.model)
-    try coordinator.addPersistentStore(kind == .sqlite ? .sqlite(at: file) : .inMemory())
+    try coordinator.addPersistentStore(kind.store(at: file))
   }
 
   func context() -> ManagedObjectContext { ManagedObjectContext(.confinement, coordinator: coordinator) }

@@ -1,5 +1,6 @@
 import GRDB
 import ManagedObjects
+import SQLSchema
 import SQLiteStore
 import TestSupport
 import Testing

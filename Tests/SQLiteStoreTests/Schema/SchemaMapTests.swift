@@ -1,5 +1,6 @@
 import GRDB
 import ManagedObjects
+import SQLSchema
 import SQLiteStore
 import TestSupport
 import Testing
@@ -220,7 +221,9 @@ struct SchemaMapTests {
     func wide(_ count: Int) -> [EntityDefinition] {
       [EntityDefinition("Wide", attributes: (1...count).map { AttributeDefinition("c\($0)", .integer64) })]
     }
-    #expect(throws: SchemaError.tooManyColumns(table: "Wide", count: 2001)) { _ = try schema(wide(2000)) }
+    #expect(throws: SchemaError.tooManyColumns(table: "Wide", count: 2001, limit: 2000, database: "SQLite")) {
+      _ = try schema(wide(2000))
+    }
     let stack = PersistentStoreCoordinator(model: try ManagedObjectModel(entities: wide(1999)))
     let directory = try ScratchDirectory()
     try stack.addPersistentStore(.sqlite(at: directory.file("wide.sqlite")))

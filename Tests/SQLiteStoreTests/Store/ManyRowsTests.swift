@@ -25,9 +25,7 @@ struct ManyRowsTests {
 
   private func coordinator(_ kind: StoreKind, _ directory: ScratchDirectory) throws -> PersistentStoreCoordinator {
     let coordinator = PersistentStoreCoordinator(model: try Self.model.get())
-    let description: PersistentStoreDescription =
-      kind == .sqlite ? .sqlite(at: directory.file("items.sqlite")) : .inMemory()
-    try coordinator.addPersistentStore(description)
+    try coordinator.addPersistentStore(kind.store(at: directory.file("items.sqlite")))
     return coordinator
   }
 

@@ -18,12 +18,8 @@ struct SeveralStoresTests {
 
   private func addStores(_ first: StoreKind, _ second: StoreKind) throws -> [String] {
     try [(first, "samples" as String?), (second, nil)].map { kind, configuration in
-      switch kind {
-      case .inMemory: return try coordinator.addPersistentStore(.inMemory(configuration: configuration)).identifier
-      case .sqlite:
-        let file = directory.file((configuration ?? "rest") + ".sqlite")
-        return try coordinator.addPersistentStore(.sqlite(at: file, configuration: configuration)).identifier
-      }
+      let file = directory.file((configuration ?? "rest") + ".sqlite")
+      return try coordinator.addPersistentStore(kind.store(at: file, configuration: configuration)).identifier
     }
   }
 
@@ -61,7 +57,7 @@ struct SeveralStoresTests {
     for name in ["left", "right"] {
       let file = directory.file(name + ".sqlite")
       try coordinator.addPersistentStore(
-        kind == .sqlite ? .sqlite(at: file, configuration: name) : .inMemory(configuration: name))
+        kind.store(at: file, configuration: name))
     }
     let context = ManagedObjectContext(.confinement, coordinator: coordinator)
     let (left, right) = (try context.insert("Left"), try context.insert("Right"))

@@ -9,6 +9,8 @@ struct StoredValueTests {
   @Test("of every attribute type, and at its bounds", arguments: StoreKind.allCases)
   func roundTrip(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
+    // PostgreSQL has no text with a zero, and the store refuses it.
+    let zero = kind == .postgres ? "" : "\u{0}"
     let sets: [[String: Value]] = [
       [
         "small": .int(Int64(Int16.min)), "medium": .int(Int64(Int32.min)), "large": .int(.min), "amount": .decimal(0),
@@ -20,7 +22,7 @@ struct StoredValueTests {
       [
         "small": .int(Int64(Int16.max)), "medium": .int(Int64(Int32.max)), "large": .int(.max),
         "amount": .decimal(try #require(Decimal(string: "12345678901234567890.123456789012345678"))),
-        "ratio": .double(.infinity), "part": .double(Double(Float.pi)), "text": .string("a\u{0}b\n\"'é\u{1F600}"),
+        "ratio": .double(.infinity), "part": .double(Double(Float.pi)), "text": .string("a\(zero)b\n\"'é\u{1F600}"),
         "flag": .bool(true), "day": .date(Date(timeIntervalSince1970: 1_700_000_000.25)),
         "instant": .date(Date(timeIntervalSince1970: 1_700_000_000.5)),
         "bytes": .data(Data(repeating: 7, count: 100_000)),

@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjects
+import PostgresStore
 import SQLiteStore
 import TestSupport
 
@@ -7,7 +8,10 @@ import TestSupport
 
 /// A store to import into.
 enum StoreKind: String, CaseIterable, Sendable {
-  case memory, sqlite
+  case memory, sqlite, postgres
+
+  /// All that there are here: PostgreSQL may not be installed.
+  static let allCases: [StoreKind] = [.memory, .sqlite] + (PostgresCluster.programs == nil ? [] : [.postgres])
 }
 
 /// A store with the model of the tests, a directory for sources and rejects, and ways to import and to look at what came
@@ -16,6 +20,8 @@ final class ImportRoom {
   private let directory: ScratchDirectory
   private let kind: StoreKind
   private let model: ManagedObjectModel?
+  /// The schema in PostgreSQL.
+  private let schema = PostgresCluster.newSchema()
   let plan = FaultyStore.Plan()
   /// A context that a test looks at objects in.
   var looking: ManagedObjectContext?
@@ -37,21 +43,26 @@ final class ImportRoom {
     self.kind = kind
     self.model = model
     directory = try ScratchDirectory()
-    coordinator = try Self.open(kind, model, directory, plan)
+    coordinator = try Self.open(kind, model, directory, schema, plan)
   }
 
   /// Reopens the store, as a restarted daemon does. A store in memory stays.
   func reopen() throws {
     plan.heal()
-    if kind == .sqlite { coordinator = try Self.open(kind, model, directory, plan) }
+    if kind != .memory { coordinator = try Self.open(kind, model, directory, schema, plan) }
   }
 
   private static func open(
-    _ kind: StoreKind, _ model: ManagedObjectModel?, _ directory: ScratchDirectory, _ plan: FaultyStore.Plan
+    _ kind: StoreKind, _ model: ManagedObjectModel?, _ directory: ScratchDirectory, _ schema: String,
+    _ plan: FaultyStore.Plan
   ) throws -> PersistentStoreCoordinator {
     let coordinator = PersistentStoreCoordinator(model: try model ?? StaffModel.model.get())
     let description: PersistentStoreDescription =
-      kind == .memory ? .inMemory() : .sqlite(at: directory.file("store.sqlite"))
+      switch kind {
+      case .memory: .inMemory()
+      case .sqlite: .sqlite(at: directory.file("store.sqlite"))
+      case .postgres: .postgres(try PostgresCluster.shared().address(), schema: schema)
+      }
     try coordinator.addPersistentStore(
       PersistentStoreDescription { model, entities in FaultyStore(try description.open(model, entities), plan) })
     return coordinator

@@ -1,8 +1,8 @@
 package import ManagedObjects
 
-/// The tables, columns and indexes of a model: the only place that chooses names in the file.
+/// The tables, columns and indexes of a model: the only place that chooses names in a database.
 ///
-/// The names are a function of the model alone, so that two programs with the same model use the same file:
+/// The names are a function of the model alone, so that two programs with the same model use the same tables:
 /// 1. An entity hierarchy is one table with the root entity's name.
 /// 2. The primary key is the attribute that the model names, otherwise `id` (`_id` beside an attribute of that name).
 /// 3. A hierarchy of several entities has a column `entity` with the name of each row's entity.
@@ -14,13 +14,11 @@ package import ManagedObjects
 ///    columns `<Entity>_id` of both sides.
 /// 7. An ordered relationship has a column with each member's position: `<relationship>_position`, named for the to-one
 ///    relationship beside whose column it stands, or for the ordered relationship in the join table.
-/// 8. A name that is taken, in upper or lower case, gets a leading underscore.
+/// 8. A name that is taken, in upper or lower case, gets a leading underscore. One that is too long for the database is
+///    shortened.
 ///
 /// Transient attributes and fetched properties have no column; the other side of a to-one relationship has none either.
 package struct SchemaMap: Sendable {
-  /// The columns that a table can have: SQLite's default `SQLITE_MAX_COLUMN`.
-  package static let maximumColumns = 2000
-
   /// A table for each hierarchy, in the model's order.
   package let tables: [TableMap]
   /// A table for each many-to-many relationship.
@@ -29,6 +27,9 @@ package struct SchemaMap: Sendable {
   package let indexes: [IndexMap]
   /// Parts of the model without an equivalent in the file, for people.
   package let warnings: [String]
+
+  /// The references between tables.
+  package let foreignKeys: [ForeignKey]
 
   /// How the file keeps values.
   package let forms: StoredForms
@@ -40,18 +41,21 @@ package struct SchemaMap: Sendable {
 
   /// Names the tables, columns and indexes of a store of `entities`.
   /// - Throws: ``SchemaError``.
-  package init(model: ManagedObjectModel, entities: [EntityDescription]? = nil) throws(SchemaError) {
-    var builder = SchemaBuilder(model: model, entities: entities ?? model.entities)
+  package init<Dialect: SQLDialect>(
+    model: ManagedObjectModel, entities: [EntityDescription]? = nil, _: Dialect.Type
+  ) throws(SchemaError) {
+    var builder = SchemaBuilder<Dialect>(model: model, entities: entities ?? model.entities)
     try builder.build()
     self.init(builder)
   }
 
   /// A builder's result so far.
-  init(_ builder: SchemaBuilder) {
+  init<Dialect>(_ builder: SchemaBuilder<Dialect>) {
     tables = builder.tables
     joinTables = builder.joinTables
     indexes = builder.indexes
     warnings = builder.warnings
+    foreignKeys = builder.foreignKeys
     tablesByRoot = Dictionary(uniqueKeysWithValues: builder.tables.map { ($0.rootEntity, $0) })
     pairings = builder.pairings
     forms = .own
@@ -59,13 +63,14 @@ package struct SchemaMap: Sendable {
   }
 
   /// The tables of a Core Data store, which are there already.
-  init(
+  package init(
     coreData tables: [TableMap], _ pairings: [RelationshipDescription: Pairing], _ numbers: [EntityDescription: Int64]
   ) {
     self.tables = tables
     joinTables = []
     indexes = []
     warnings = []
+    foreignKeys = []
     tablesByRoot = Dictionary(uniqueKeysWithValues: tables.map { ($0.rootEntity, $0) })
     self.pairings = pairings
     forms = .coreData
@@ -78,7 +83,7 @@ package struct SchemaMap: Sendable {
   }
 
   /// The same as SQL.
-  func entityLiteral(of entity: EntityDescription) -> String {
+  package func entityLiteral(of entity: EntityDescription) -> String {
     entityNumbers[entity].map { String($0) } ?? SQLText.literal(entity.name)
   }
 

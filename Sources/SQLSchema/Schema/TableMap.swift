@@ -6,6 +6,11 @@ package struct ColumnDefinition: Sendable, Hashable {
   package let name: String
   /// What follows the name in `CREATE TABLE`.
   package let declaration: String
+
+  package init(name: String, declaration: String) {
+    self.name = name
+    self.declaration = declaration
+  }
 }
 
 /// The table of one entity hierarchy.
@@ -14,16 +19,30 @@ package struct TableMap: Sendable {
   package let name: String
   /// The root of the hierarchy.
   package let rootEntity: EntityDescription
-  /// The column that numbers the rows: an alias of SQLite's rowid.
+  /// The column that numbers the rows; in SQLite an alias of the rowid.
   package let primaryKeyColumn: String
   /// The column with the name of the row's entity; nil when the hierarchy is one entity.
   package let discriminatorColumn: String?
   /// Every column, in the order of creation, primary key and discriminator first.
   package let columns: [ColumnDefinition]
   /// Column names by property. A property that siblings share has the same column in each.
-  let columnsByProperty: [PropertyDescription: String]
+  package let columnsByProperty: [PropertyDescription: String]
   /// By to-one relationship with an ordered inverse: the column with the row's position in that order.
-  let positionsByProperty: [PropertyDescription: String]
+  package let positionsByProperty: [PropertyDescription: String]
+
+  package init(
+    name: String, rootEntity: EntityDescription, primaryKeyColumn: String, discriminatorColumn: String?,
+    columns: [ColumnDefinition], columnsByProperty: [PropertyDescription: String],
+    positionsByProperty: [PropertyDescription: String]
+  ) {
+    self.name = name
+    self.rootEntity = rootEntity
+    self.primaryKeyColumn = primaryKeyColumn
+    self.discriminatorColumn = discriminatorColumn
+    self.columns = columns
+    self.columnsByProperty = columnsByProperty
+    self.positionsByProperty = positionsByProperty
+  }
 
   /// The text of `CREATE TABLE`, one column per line.
   package var createStatement: String {
@@ -42,10 +61,12 @@ package struct JoinTable: Sendable {
   package let sourceColumn: String
   /// The column with the object that `relationship` leads to.
   package let destinationColumn: String
-  let sourceReference: String
-  let destinationReference: String
+  package let sourceReference: String
+  package let destinationReference: String
   /// The columns with a pair's position in the order of `relationship`, and in that of its inverse, where they have one.
   package let positionColumns: [String]
+  let positionType: String
+  let options: String
 
   /// The text of `CREATE TABLE`.
   package var createStatement: String {
@@ -54,9 +75,9 @@ package struct JoinTable: Sendable {
       CREATE TABLE IF NOT EXISTS \(SQLText.name(name)) (
         \(source) \(sourceReference) NOT NULL,
         \(destination) \(destinationReference) NOT NULL,
-      \(positionColumns.map { "  \(SQLText.name($0)) INTEGER,\n" }.joined())\
+      \(positionColumns.map { "  \(SQLText.name($0)) \(positionType),\n" }.joined())\
         PRIMARY KEY (\(source), \(destination))
-      ) WITHOUT ROWID
+      )\(options)
       """
   }
 }
@@ -71,6 +92,13 @@ package struct Pairing: Sendable, Hashable {
   package let destinationColumn: String
   /// The column with the position of the object that it leads to, if it is ordered.
   package let positionColumn: String?
+
+  package init(table: String, sourceColumn: String, destinationColumn: String, positionColumn: String?) {
+    self.table = table
+    self.sourceColumn = sourceColumn
+    self.destinationColumn = destinationColumn
+    self.positionColumn = positionColumn
+  }
 }
 
 /// The storage of an ordered relationship's order: rows of a table, each of an owner and a member, sorted by a column.
@@ -97,7 +125,7 @@ package struct IndexMap: Sendable, Hashable {
     package var isExpression = false
 
     /// As it stands in SQL.
-    var text: String { isExpression ? "(\(name))" : SQLText.name(name) }
+    package var text: String { isExpression ? "(\(name))" : SQLText.name(name) }
   }
 
   /// The index's name, without quotes.
@@ -108,10 +136,16 @@ package struct IndexMap: Sendable, Hashable {
   package let isUnique: Bool
   /// The condition on the rows in it, as SQL; nil for all rows.
   package let condition: String?
+  /// Whether the statement says that NULL comes before every value.
+  let ordersNulls: Bool
+
+  private func order(isAscending: Bool) -> String {
+    isAscending ? (ordersNulls ? " NULLS FIRST" : "") : " DESC" + (ordersNulls ? " NULLS LAST" : "")
+  }
 
   /// The text of `CREATE INDEX`.
   package var createStatement: String {
-    let list = columns.map { $0.text + ($0.isAscending ? "" : " DESC") }.joined(separator: ", ")
+    let list = columns.map { $0.text + order(isAscending: $0.isAscending) }.joined(separator: ", ")
     return
       "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(SQLText.name(name)) ON \(SQLText.name(table)) (\(list))"
       + (condition.map { " WHERE \($0)" } ?? "")
@@ -119,9 +153,16 @@ package struct IndexMap: Sendable, Hashable {
 }
 
 /// How a column refers to another table's rows.
-enum ForeignKey {
+package struct ForeignKey: Sendable, Hashable {
+  /// The table that has the column.
+  package let table: String
+  package let column: String
+  /// The table that it refers to.
+  package let target: String
+  package let targetColumn: String
+
   /// Checked when a transaction commits, so that rows may come in any order within it.
-  static func clause(to table: String, _ column: String) -> String {
+  package static func clause(to table: String, _ column: String) -> String {
     "REFERENCES \(SQLText.name(table))(\(SQLText.name(column))) DEFERRABLE INITIALLY DEFERRED"
   }
 }

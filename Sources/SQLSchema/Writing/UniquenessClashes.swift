@@ -1,7 +1,7 @@
-import ManagedObjects
+package import ManagedObjects
 
 /// The rows of a write that violate uniqueness constraints, collected so that the error holds all of them.
-struct UniquenessClashes {
+package struct UniquenessClashes {
   /// A row that couldn't be written, and the row that it conflicts with.
   private struct Clash {
     /// The row by the ID that the context knows.
@@ -12,16 +12,18 @@ struct UniquenessClashes {
 
   private var clashes: [Clash] = []
 
-  var isEmpty: Bool { clashes.isEmpty }
+  package init() {}
+
+  package var isEmpty: Bool { clashes.isEmpty }
 
   /// Collects the constraints that a row violates, each with the conflicting row as it is stored.
-  mutating func note(_ row: StoreRow, _ found: [(constraint: [String], row: StoreRow?)]) {
+  package mutating func note(_ row: StoreRow, _ found: [(constraint: [String], row: StoreRow?)]) {
     for clash in found { clashes.append(Clash(row: row, constraint: clash.constraint, inTheWay: clash.row)) }
   }
 
   /// The collected conflicts, with the conflicting rows as they were before this write, or, for rows of this write, with the
   /// IDs that the context knows.
-  func conflicts(_ changes: StoreChanges, _ ids: [ManagedObjectID]) -> [ConstraintConflict] {
+  package func conflicts(_ changes: StoreChanges, _ ids: [ManagedObjectID]) -> [ConstraintConflict] {
     let refused = Set(clashes.map(\.row.id))
     var placed: [ManagedObjectID: StoreRow] = [:]
     for (row, id) in zip(changes.inserted, ids) where !refused.contains(row.id) { placed[id] = row }

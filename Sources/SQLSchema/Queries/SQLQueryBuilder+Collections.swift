@@ -1,23 +1,22 @@
-import GRDB
-import ManagedObjects
+package import ManagedObjects
 
 /// Collections as subqueries. `ANY tags.label == 'x'` becomes
 ///
 ///     EXISTS (SELECT 1 FROM "City_tags" AS t1 JOIN "Tag" AS t2 ON t2."id" = t1."Tag_id"
 ///     WHERE t1."City_id" = t0."id" AND t2."label" = ?)
-extension QueryBuilder {
+extension SQLQueryBuilder {
   /// Whether there is an object in the collection for which the predicate holds.
-  mutating func exists(
+  package mutating func exists(
     _ collection: ResolvedCollection, _ predicate: ResolvedPredicate
   ) throws(SQLCompilerError) -> String {
-    if leadElsewhere(collection.start + collection.steps) { return "0" }
+    if leadElsewhere(collection.start + collection.steps) { return Dialect.nothing }
     var conditions = try open(collection)
     conditions.append(try condition(predicate))
     return "EXISTS (SELECT 1\(close(conditions)))"
   }
 
   /// An aggregate of a value of each object in the collection; the number of objects, if there is no value.
-  mutating func aggregate(
+  package mutating func aggregate(
     _ function: FetchPredicate.Function, _ collection: ResolvedCollection, _ value: ResolvedExpression?
   ) throws(SQLCompilerError) -> String {
     if leadElsewhere(collection.start + collection.steps) {
@@ -35,18 +34,18 @@ extension QueryBuilder {
     if collection.isDistinct {
       list = "DISTINCT \(try expression(value)) AS v"
     } else if isOnce {
-      list = aggregate(function, of: value, try expression(value))
+      list = try Dialect.aggregate(function, of: value, try expression(value))
     } else {
       list = "DISTINCT \(key), \(try expression(value)) AS v"
     }
     bindLater(later)
     let query = "SELECT \(list)\(close(conditions))"
     return isOnce && !collection.isDistinct
-      ? "(\(query))" : "(SELECT \(aggregate(function, of: value, "v")) FROM (\(query)))"
+      ? "(\(query))" : "(SELECT \(try Dialect.aggregate(function, of: value, "v")) FROM (\(query)) AS collected)"
   }
 
   /// A value of one object in an ordered collection.
-  mutating func element(
+  package mutating func element(
     _ collection: ResolvedCollection, _ index: ResolvedIndex, _ value: ResolvedExpression
   ) throws(SQLCompilerError) -> String {
     let (conditions, later) = try ahead { builder throws(SQLCompilerError) in try builder.open(collection) }
@@ -60,20 +59,6 @@ extension QueryBuilder {
     case .at(let place) where place < 0: return "(\(query)1 LIMIT 0)"
     case .at(let place): return "(\(query)\(terms.joined(separator: ", ")) LIMIT 1 OFFSET \(place))"
     }
-  }
-
-  /// The call of SQLite's aggregate function, or of our own where SQLite's depends on the order of rows, doesn't support
-  /// decimals, or fails for large sums.
-  func aggregate(_ function: FetchPredicate.Function, of value: ResolvedExpression, _ text: String) -> String {
-    let name =
-      switch function {
-      case .count: "COUNT"
-      case .minimum: value.isDecimal ? "lade_min_decimal" : "MIN"
-      case .maximum: value.isDecimal ? "lade_max_decimal" : "MAX"
-      case .average: value.isDecimal ? "lade_avg_decimal" : "lade_avg"
-      default: value.isDecimal ? "lade_sum_decimal" : "lade_sum"
-      }
-    return "\(name)(\(text))"
   }
 
   /// Opens the scope of a collection's objects. Returns the conditions on them.

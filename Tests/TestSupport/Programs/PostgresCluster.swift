@@ -1,26 +1,26 @@
 import Foundation
 import Glibc
-import TestSupport
+import Synchronization
 
-/// A PostgreSQL server of a test's own, on a Unix socket in a folder of its own. Gone with this.
-final class PostgresCluster: Sendable {
+/// A PostgreSQL server, on a Unix socket in a folder of its own. Gone with this.
+package final class PostgresCluster: Sendable {
   /// The folder with Debian's programs; nil where they aren't installed.
-  static let programs: String? = {
+  package static let programs: String? = {
     let root = "/usr/lib/postgresql"
     guard let versions = try? FileManager.default.contentsOfDirectory(atPath: root) else { return nil }
     return versions.sorted { Double($0) ?? 0 > Double($1) ?? 0 }.map { "\(root)/\($0)/bin" }
       .first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
   }()
 
-  static let absence: String =
+  package static let absence: String =
     "PostgreSQL isn't installed: run make deps"
 
-  let folder: String
+  package let folder: String
   private let programs: String
   /// What becomes another user: the server refuses to be root's.
   private let prefix: [String]
 
-  init() async throws {
+  package init() throws {
     guard let programs = Self.programs else {
       throw ProgramFailure(program: "initdb", arguments: [], what: Self.absence, error: "")
     }
@@ -45,43 +45,79 @@ final class PostgresCluster: Sendable {
     local all all trust
 
     """.write(toFile: rules, atomically: true, encoding: .utf8)
-    try await run(
+    try wait(
       "initdb", ["-D", folder + "/data", "-U", "lade", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"])
-    try await run("pg_ctl", ["-D", folder + "/data", "-w", "-l", folder + "/log", "-o", options, "start"])
+    try wait("pg_ctl", ["-D", folder + "/data", "-w", "-l", folder + "/log", "-o", options, "start"])
   }
 
   private var options: String {
-    "-c listen_addresses='' -c unix_socket_directories=\(folder) -c fsync=off -c hba_file=\(folder)/rules"
+    "-c listen_addresses='' -c unix_socket_directories=\(folder) -c fsync=off -c max_connections=500 -c hba_file=\(folder)/rules"
   }
 
-  deinit {
-    let process = Process()
-    let command = prefix + ["\(programs)/pg_ctl", "-D", folder + "/data", "-m", "immediate", "-w", "stop"]
-    process.executableURL = URL(fileURLWithPath: command[0])
-    process.arguments = Array(command.dropFirst())
-    process.standardOutput = FileHandle.nullDevice
+  deinit { remove() }
+
+  private func remove() {
     do {
-      try process.run()
-      process.waitUntilExit()
+      try wait("pg_ctl", ["-D", folder + "/data", "-m", "immediate", "-w", "stop"])
       try FileManager.default.removeItem(atPath: folder)
     } catch {
       print("couldn't remove \(folder): \(error)")
     }
   }
 
+  // MARK: The server that tests share
+
+  private static let sharedCluster = Mutex<PostgresCluster?>(nil)
+
+  /// The server on which tests have schemas of their own. It ends with the process.
+  package static func shared() throws -> PostgresCluster {
+    try sharedCluster.withLock { shared in
+      if let shared { return shared }
+      let new = try PostgresCluster()
+      shared = new
+      atexit { PostgresCluster.sharedCluster.withLock { $0 }?.remove() }
+      return new
+    }
+  }
+
+  /// The name of a schema that doesn't exist yet.
+  package static func newSchema() -> String {
+    "test_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "_")
+  }
+
   /// A connection string for a user.
-  func address(_ user: String = "lade") -> String { "host=\(folder) user=\(user) dbname=postgres" }
+  package func address(_ user: String = "lade") -> String { "host=\(folder) user=\(user) dbname=postgres" }
 
   /// Runs statements as the owner of everything.
   @discardableResult
-  func sql(_ statements: String) async throws -> String {
+  package func sql(_ statements: String) async throws -> String {
     try await run("psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", address(), "-c", statements])
   }
 
-  func stop() async throws { try await run("pg_ctl", ["-D", folder + "/data", "-m", "fast", "-w", "stop"]) }
+  package func stop() async throws { try await run("pg_ctl", ["-D", folder + "/data", "-m", "fast", "-w", "stop"]) }
 
-  func start() async throws {
+  package func start() async throws {
     try await run("pg_ctl", ["-D", folder + "/data", "-w", "-l", folder + "/log", "-o", options, "start"])
+  }
+
+  /// Runs a program and waits for its end.
+  private func wait(_ program: String, _ arguments: [String]) throws {
+    let command = prefix + ["\(programs)/\(program)"] + arguments
+    let ended = DispatchSemaphore(value: 0)
+    let ending = Mutex<ChildProcess.Ending?>(nil)
+    let child = try ChildProcess(
+      URL(fileURLWithPath: command[0]), Array(command.dropFirst()),
+      environment: ["LC_ALL": "C", "PATH": "/usr/bin:/bin"], files: folder + "/run-\(UUID().uuidString)"
+    ) { how in
+      ending.withLock { $0 = how }
+      ended.signal()
+    }
+    ended.wait()
+    guard let how = ending.withLock({ $0 }), how == .exit(0) else {
+      throw ProgramFailure(
+        program: program, arguments: arguments, what: "it ended badly",
+        error: try String(contentsOfFile: child.error, encoding: .utf8))
+    }
   }
 
   @discardableResult

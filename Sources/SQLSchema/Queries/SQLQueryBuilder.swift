@@ -1,21 +1,19 @@
-import Foundation
-import GRDB
-import ManagedObjects
+package import ManagedObjects
 
-/// Builds one statement: its tables and parameters. Conditions must be generated in the order of the statement, because
+/// Builds one statement: its tables and parameters. What isn't the same in every database is its dialect's. Conditions must be generated in the order of the statement, because
 /// parameters are numbered by position.
 ///
 /// Tables belong to scopes: the first is the statement's own, and each subquery opens one while it is generated. A scope's number
 /// is the origin of the paths that begin in it, so that a subquery's condition can refer to any enclosing query.
-struct QueryBuilder {
+package struct SQLQueryBuilder<Dialect: SQLDialect> {
   /// The name of the fetched table in the statement; others are `t1`, `t2`, ….
-  static let root = "t0"
+  package static var root: String { SQLQueryRoot.name }
 
   /// The tables of one query.
-  struct Scope {
+  package struct Scope {
     /// The name of the table with the objects.
-    var alias: String
-    var entity: EntityDescription
+    package var alias: String
+    package var entity: EntityDescription
     /// What follows in `FROM`.
     var tables: [String] = []
     /// The tables that were joined over to-one relationships.
@@ -24,22 +22,22 @@ struct QueryBuilder {
     var position: String?
   }
 
-  let schema: SchemaMap
-  let entity: EntityDescription
-  let storeIdentifier: String?
-  var scopes: [Scope]
-  private(set) var arguments: [DatabaseValue] = []
+  package let schema: SchemaMap
+  package let entity: EntityDescription
+  package let storeIdentifier: String?
+  package internal(set) var scopes: [Scope]
+  package private(set) var arguments: [Dialect.Parameter] = []
   private var aliasCount = 0
   /// The SQL of attributes that aren't columns of a table: those of a dictionary.
-  private(set) var names: [AttributeDescription: String] = [:]
+  package private(set) var names: [AttributeDescription: String] = [:]
   /// The SQL of paths whose values another query has read.
   private var pathNames: [ResolvedPath: String] = [:]
   /// Decimals of which all rows are known to hold numbers, so that SQLite's order of them is that of decimals.
-  var numbers: Set<AttributeDescription> = []
+  package var numbers: Set<AttributeDescription> = []
   /// Whether columns whose values may be in files stand for these values, rather than for what is in the row.
-  var readsContent = true
+  package var readsContent = true
 
-  init(schema: SchemaMap, entity: EntityDescription, storeIdentifier: String?) {
+  package init(schema: SchemaMap, entity: EntityDescription, storeIdentifier: String?) {
     self.schema = schema
     self.entity = entity
     self.storeIdentifier = storeIdentifier
@@ -47,26 +45,26 @@ struct QueryBuilder {
   }
 
   /// The joins that the fetched table needs.
-  var joins: [String] { scopes[0].tables }
+  package var joins: [String] { scopes[0].tables }
 
   /// The column that numbers the fetched rows.
-  var primaryKey: String { primaryKey(of: scopes[0]) }
+  package var primaryKey: String { primaryKey(of: scopes[0]) }
 
-  func primaryKey(of scope: Scope) -> String {
+  package func primaryKey(of scope: Scope) -> String {
     "\(scope.alias).\(SQLText.name(schema.primaryKeyColumn(of: scope.entity)))"
   }
 
   /// A name for one more table.
-  mutating func newAlias() -> String {
+  package mutating func newAlias() -> String {
     aliasCount += 1
     return "t\(aliasCount)"
   }
 
   /// Generates SQL that comes later in the statement than the next part. Returns its parameters, for ``bindLater(_:)`` at its
   /// position.
-  mutating func ahead<T>(
-    _ write: (inout QueryBuilder) throws(SQLCompilerError) -> T
-  ) throws(SQLCompilerError) -> (T, [DatabaseValue]) {
+  package mutating func ahead<T>(
+    _ write: (inout SQLQueryBuilder) throws(SQLCompilerError) -> T
+  ) throws(SQLCompilerError) -> (T, [Dialect.Parameter]) {
     let before = arguments
     arguments = []
     let written = try write(&self)
@@ -75,17 +73,17 @@ struct QueryBuilder {
     return (written, later)
   }
 
-  mutating func bindLater(_ values: [DatabaseValue]) { arguments += values }
+  package mutating func bindLater(_ values: [Dialect.Parameter]) { arguments += values }
 
   /// Adds a parameter's value. Returns its placeholder.
   @discardableResult
-  mutating func bind(_ value: DatabaseValue) -> String {
+  package mutating func bind(_ value: Dialect.Parameter) -> String {
     arguments.append(value)
     return "?"
   }
 
   /// Excludes rows of other entities of the same table; nil if there are none.
-  func entityCondition(includesSubentities: Bool) -> String? {
+  package func entityCondition(includesSubentities: Bool) -> String? {
     guard let column = schema.discriminatorColumn(of: entity) else { return nil }
     if includesSubentities, entity.rootEntity === entity { return nil }
     let names = (includesSubentities ? entity.selfAndDescendants : [entity]).map(schema.entityLiteral)
@@ -94,22 +92,26 @@ struct QueryBuilder {
   }
 
   /// Sets the SQL of an attribute that isn't a column of a table.
-  mutating func name(_ attribute: AttributeDescription, _ text: String) { names[attribute] = text }
+  package mutating func name(_ attribute: AttributeDescription, _ text: String) { names[attribute] = text }
 
   /// Sets the SQL of the values at a path.
-  mutating func name(_ path: ResolvedPath, _ text: String) { pathNames[path] = text }
+  package mutating func name(_ path: ResolvedPath, _ text: String) { pathNames[path] = text }
 
   /// The limit and offset; nil without either.
-  mutating func page(_ fetch: StoreFetch) -> String? {
+  package mutating func page(_ fetch: StoreFetch) -> String? {
     guard fetch.limit > 0 || fetch.offset > 0 else { return nil }
-    bind(Int64(fetch.limit > 0 ? fetch.limit : -1).databaseValue)
+    guard fetch.limit > 0 || Dialect.requiresLimit else {
+      bind(Dialect.parameter(Int64(fetch.offset)))
+      return " OFFSET ?"
+    }
+    bind(Dialect.parameter(Int64(fetch.limit > 0 ? fetch.limit : -1)))
     guard fetch.offset > 0 else { return " LIMIT ?" }
-    bind(Int64(fetch.offset).databaseValue)
+    bind(Dialect.parameter(Int64(fetch.offset)))
     return " LIMIT ? OFFSET ?"
   }
 
   /// The column that a path leads to.
-  mutating func column(_ path: ResolvedPath) throws(SQLCompilerError) -> String {
+  package mutating func column(_ path: ResolvedPath) throws(SQLCompilerError) -> String {
     if !pathNames.isEmpty, let name = pathNames[path] { return name }
     if leadElsewhere(path.steps) { return "NULL" }
     switch path.end {
@@ -147,7 +149,7 @@ struct QueryBuilder {
     return "CASE WHEN \(key) IS NOT NULL THEN \(SQLText.literal(entity.name)) END"
   }
 
-  mutating func column(
+  package mutating func column(
     of property: PropertyDescription, after steps: [RelationshipDescription], from origin: Int
   ) throws(SQLCompilerError) -> String {
     let alias = try alias(steps, from: origin)
@@ -155,11 +157,8 @@ struct QueryBuilder {
       throw .notStored(entity: property.entity.name, property: property.name)
     }
     let column = "\(alias).\(SQLText.name(name))"
-    if readsContent, (property as? AttributeDescription)?.allowsFiles == true {
-      return schema.forms.contentTerm(column)
-    }
-    guard schema.forms == .coreData, (property as? AttributeDescription)?.type == .decimal else { return column }
-    return "lade_rounded_decimal(\(column))"
+    guard let attribute = property as? AttributeDescription else { return column }
+    return Dialect.content(of: attribute, column, self)
   }
 
   /// The name of the table that `steps` lead to; joined the first time.
@@ -178,95 +177,28 @@ struct QueryBuilder {
   }
 
   /// The table at the other end of a relationship that doesn't lead elsewhere.
-  func table(at relationship: RelationshipDescription) -> String {
+  package func table(at relationship: RelationshipDescription) -> String {
     SQLText.name(schema.table(of: relationship.destinationEntity))
   }
 
   /// Whether relationships lead to an entity that another store holds. They are then empty, because no relationship leads from
   /// store to store.
-  func leadElsewhere(_ steps: [RelationshipDescription]) -> Bool {
+  package func leadElsewhere(_ steps: [RelationshipDescription]) -> Bool {
     steps.contains { !schema.holds($0.destinationEntity) }
   }
 
   /// One term of `ORDER BY`.
-  mutating func term(_ sort: ResolvedSort) throws(SQLCompilerError) -> String {
-    var expression = try column(sort.path)
-    if let collation = sort.comparison.collation {
-      expression = "lade_sort_key(\(expression), \(collation.rawValue))"
-    } else if sort.comparison == .caseInsensitive {
-      expression = "lade_fold(\(expression), \(FetchPredicate.Options.caseInsensitive.rawValue))"
-    } else if sort.path.isDecimal, !numbers.contains(where: { $0 === sort.path.attribute }) {
-      expression = "lade_decimal_key(\(expression))"
-    }
-    return expression + (sort.ascending ? "" : " DESC")
+  package mutating func term(_ sort: ResolvedSort) throws(SQLCompilerError) -> String {
+    try Dialect.term(sort, &self)
+  }
+
+  /// The expression in the form of computed values.
+  package mutating func expression(_ expression: ResolvedExpression) throws(SQLCompilerError) -> String {
+    try Dialect.expression(expression, &self)
   }
 }
 
-extension ResolvedPath {
-  var isDecimal: Bool { attribute?.type == .decimal }
-}
-
-/// Expressions as SQL. A computed value has one form for each kind, whatever columns it comes from:
-/// - number: as it is stored, decimals included (see ``ValueCodec``); boolean 0 or 1;
-/// - date: whole microseconds since 1970;
-/// - string, URI, UUID, data, object: as stored.
-extension QueryBuilder {
-  /// The expression in that form.
-  mutating func expression(_ expression: ResolvedExpression) throws(SQLCompilerError) -> String {
-    switch expression {
-    case .constant(let value): return bind(computedValue(of: value))
-    case .path(let path):
-      let column = try column(path)
-      return schema.forms.computedTerm(column, path.kind)
-    case .call(let function, let arguments): return try call(function, arguments, expression)
-    case .cast(let inner, let type):
-      let kind = ComputedValue.letter(of: inner)
-      return "lade_cast(\(SQLText.literal(type.rawValue)), '\(kind)', \(try self.expression(inner)))"
-    case .aggregate(let function, let collection, let value): return try aggregate(function, collection, value)
-    case .element(let collection, let index, let value): return try element(collection, index, value)
-    case .conditional(let predicate, let first, let second):
-      let condition = try condition(predicate)
-      let text = try self.expression(first)
-      return "CASE WHEN \(condition) THEN \(text) ELSE \(try self.expression(second)) END"
-    }
-  }
-
-  private mutating func call(
-    _ function: FetchPredicate.Function, _ arguments: [ResolvedExpression], _ whole: ResolvedExpression
-  ) throws(SQLCompilerError) -> String {
-    var texts: [String] = []
-    // SQLite's own arithmetic is that of this library, decimals and dates aside.
-    let isNative = !whole.isDecimal && whole.kind == .number && arguments.allSatisfy { $0.kind == .number }
-    for argument in arguments { texts.append(try expression(argument)) }
-    switch function {
-    case .add, .subtract, .multiply, .divide:
-      if isNative { return "(\(texts.joined(separator: " \(function.sqlOperator) ")))" }
-    case .negate: if isNative { return "(- \(texts[0]))" }
-    default: break
-    }
-    let kinds = arguments.map(ComputedValue.letter).joined()
-    let list = ([SQLText.literal(function.rawValue), "'\(kinds)'"] + texts).joined(separator: ", ")
-    return "lade_call(\(list))"
-  }
-
-  /// A constant in the form of computed values. An ID that is temporary or another store's becomes a text, which equals no
-  /// row's number.
-  func computedValue(of value: Value) -> DatabaseValue {
-    if case .object(let id) = value {
-      let isElsewhere = id.isTemporaryID || (storeIdentifier != nil && id.storeIdentifier != storeIdentifier)
-      return isElsewhere ? "elsewhere".databaseValue : id.number.databaseValue
-    }
-    return ComputedValue.databaseValue(of: value)
-  }
-}
-
-extension FetchPredicate.Function {
-  fileprivate var sqlOperator: String {
-    switch self {
-    case .add: return "+"
-    case .subtract: return "-"
-    case .multiply: return "*"
-    default: return "/"
-    }
-  }
+/// The name of the fetched table in every statement.
+enum SQLQueryRoot {
+  static let name = "t0"
 }

@@ -1,7 +1,7 @@
 import ManagedObjects
 
 /// Makes a ``SchemaMap``: first tables, because foreign keys refer to their names, then columns, join tables and indexes.
-struct SchemaBuilder {
+struct SchemaBuilder<Dialect: SQLDialect> {
   let model: ManagedObjectModel
   /// The roots of the hierarchies that the store holds, in the model's order.
   let roots: [EntityDescription]
@@ -10,9 +10,11 @@ struct SchemaBuilder {
   var pairings: [RelationshipDescription: Pairing] = [:]
   var indexes: [IndexMap] = []
   var warnings: [String] = []
-  /// Names of tables and indexes, which share a namespace in SQLite.
-  var names = SchemaNames()
+  var foreignKeys: [ForeignKey] = []
+  /// Names of tables and indexes, which share a namespace.
+  var names: SchemaNames
   private var headers: [EntityDescription: Header] = [:]
+  private var rules: SchemaRules { Dialect.rules }
 
   /// The targets of foreign keys.
   private struct Header {
@@ -23,6 +25,7 @@ struct SchemaBuilder {
 
   init(model: ManagedObjectModel, entities: [EntityDescription]) {
     self.model = model
+    names = SchemaNames(prefixes: Dialect.rules.reservedPrefixes, maximumLength: Dialect.rules.maximumNameLength)
     let held = Set(entities.map(\.rootEntity))
     roots = model.entities.filter { $0.rootEntity === $0 && held.contains($0) }
   }
@@ -44,13 +47,14 @@ struct SchemaBuilder {
       indexes.append(
         IndexMap(
           name: names.take("\(table.name)_\(table.destinationColumn)"), table: table.name, columns: columns,
-          isUnique: false, condition: nil))
+          isUnique: false, condition: nil,
+          ordersNulls: rules.ordersNulls))
     }
   }
 
   private mutating func header(of root: EntityDescription) -> Header {
     let family = root.selfAndDescendants
-    var taken = SchemaNames(family.flatMap { $0.attributes.filter { !$0.isTransient }.map(\.name) })
+    var taken = columnNames(family.flatMap { $0.attributes.filter { !$0.isTransient }.map(\.name) })
     let table = names.take(root.name)
     let primaryKey = root.primaryKey?.name ?? taken.take("id")
     return Header(
@@ -59,7 +63,7 @@ struct SchemaBuilder {
 
   private mutating func table(of root: EntityDescription) throws(SchemaError) -> TableMap {
     guard let header = headers[root] else { preconditionFailure("every root has a header before its table is made") }
-    var columns = TableColumns(header.primaryKey, discriminator: header.discriminator)
+    var columns = TableColumns(header.primaryKey, discriminator: header.discriminator, rules)
     let family = root.selfAndDescendants
     // Attributes get their column names before relationships, whose names have a suffix anyway.
     for entity in family {
@@ -67,7 +71,7 @@ struct SchemaBuilder {
         if attribute === root.primaryKey {
           columns.assign(header.primaryKey, to: attribute)
         } else {
-          let type = try ColumnType.declared(attribute)
+          let type = try Dialect.columnType(attribute)
           let isRequired = entity === root && !attribute.isOptional && !attribute.isDerived
           columns.add(
             attribute, as: String(attribute.name.map { $0 == "." ? "_" : $0 }), sharedBy: "\(type)/\(attribute.type)",
@@ -79,14 +83,20 @@ struct SchemaBuilder {
     for entity in family {
       for relationship in entity.relationships
       where relationship.entity === entity && !relationship.isToMany && !relationship.isTransient {
-        let declaration = reference(from: relationship, to: relationship.destinationEntity)
+        let (declaration, target) = reference(from: relationship, to: relationship.destinationEntity)
         let wanted = relationship.definition.columnName ?? relationship.name + "_id"
-        columns.add(relationship, as: wanted, sharedBy: declaration, declaration)
+        let column = columns.add(
+          relationship, as: wanted, sharedBy: "\(declaration) \(target?.table ?? "")", declaration)
+        if let target, let column {
+          foreignKeys.append(
+            ForeignKey(table: header.table, column: column, target: target.table, targetColumn: target.primaryKey))
+        }
         if entity.orderedReferences.contains(relationship) { columns.addPosition(beside: relationship) }
       }
     }
-    guard columns.definitions.count <= SchemaMap.maximumColumns else {
-      throw .tooManyColumns(table: header.table, count: columns.definitions.count)
+    guard columns.definitions.count <= rules.maximumColumns else {
+      throw .tooManyColumns(
+        table: header.table, count: columns.definitions.count, limit: rules.maximumColumns, database: rules.database)
     }
     return TableMap(
       name: header.table, rootEntity: root, primaryKeyColumn: header.primaryKey,
@@ -94,15 +104,22 @@ struct SchemaBuilder {
       columnsByProperty: columns.namesByProperty, positionsByProperty: columns.positionsByProperty)
   }
 
-  /// The type of a column with the numbers of `entity`'s rows, for `relationship`.
-  private mutating func reference(from relationship: RelationshipDescription, to entity: EntityDescription) -> String {
+  /// The type of a column with the numbers of `entity`'s rows, for `relationship`, and the table that it refers to.
+  private mutating func reference(
+    from relationship: RelationshipDescription, to entity: EntityDescription
+  ) -> (declaration: String, target: Header?) {
     guard let destination = headers[entity.rootEntity] else {
       warnings.append(
         "\(relationship.entity.name).\(relationship.name) joins \(entity.name), which another store holds: its column "
           + "has no foreign key")
-      return "INTEGER"
+      return (rules.numberType, nil)
     }
-    return "INTEGER " + ForeignKey.clause(to: destination.table, destination.primaryKey)
+    guard rules.declaresForeignKeys else { return (rules.numberType, destination) }
+    return ("\(rules.numberType) \(ForeignKey.clause(to: destination.table, destination.primaryKey))", destination)
+  }
+
+  private func columnNames(_ taken: [String] = []) -> SchemaNames {
+    SchemaNames(taken + rules.reservedColumns, maximumLength: rules.maximumNameLength)
   }
 
   // MARK: Many-to-many
@@ -112,18 +129,26 @@ struct SchemaBuilder {
     let inverse = relationship.inverseRelationship
     func key(_ side: RelationshipDescription) -> String { side.entity.name + side.name }
     let owner = inverse.map { key($0) < key(relationship) ? $0 : relationship } ?? relationship
-    var taken = SchemaNames()
+    var taken = columnNames()
     let sourceColumn = taken.take(owner.entity.name + "_id")
     let ownName = owner.destinationEntity.name + "_id"
     let destinationColumn = taken.take(taken.contains(ownName) ? owner.name + "_id" : ownName)
     let sides = inverse === relationship ? [owner] : [owner, owner.inverseRelationship].compactMap { $0 }
     var positions: [RelationshipDescription: String] = [:]
     for side in sides where side.isOrdered { positions[side] = taken.take(side.name + "_position") }
+    let (source, destination) = (
+      reference(from: owner, to: owner.entity), reference(from: owner, to: owner.destinationEntity)
+    )
     let table = JoinTable(
       name: names.take("\(owner.entity.name)_\(owner.name)"), relationship: owner, sourceColumn: sourceColumn,
-      destinationColumn: destinationColumn, sourceReference: reference(from: owner, to: owner.entity),
-      destinationReference: reference(from: owner, to: owner.destinationEntity),
-      positionColumns: sides.compactMap { positions[$0] })
+      destinationColumn: destinationColumn, sourceReference: source.declaration,
+      destinationReference: destination.declaration, positionColumns: sides.compactMap { positions[$0] },
+      positionType: rules.numberType, options: rules.joinTableOptions)
+    for (column, target) in [(sourceColumn, source.target), (destinationColumn, destination.target)] {
+      guard let target else { continue }
+      foreignKeys.append(
+        ForeignKey(table: table.name, column: column, target: target.table, targetColumn: target.primaryKey))
+    }
     joinTables.append(table)
     if let inverse = owner.inverseRelationship {
       pairings[inverse] = Pairing(
@@ -145,32 +170,42 @@ private struct TableColumns {
   /// The position column of each foreign key: siblings that share the key share it too.
   private var positions: [String: String] = [:]
   private var taken: SchemaNames
+  private let rules: SchemaRules
   /// Columns that properties of siblings can share: by requested name, with the attributes that must be equal.
   private var shareable: [String: (column: String, agreement: String)] = [:]
 
-  init(_ primaryKey: String, discriminator: String?) {
-    definitions.append(ColumnDefinition(name: primaryKey, declaration: "INTEGER PRIMARY KEY"))
-    if let discriminator { definitions.append(ColumnDefinition(name: discriminator, declaration: "TEXT NOT NULL")) }
-    taken = SchemaNames([primaryKey] + (discriminator.map { [$0] } ?? []))
+  init(_ primaryKey: String, discriminator: String?, _ rules: SchemaRules) {
+    self.rules = rules
+    definitions.append(ColumnDefinition(name: primaryKey, declaration: rules.primaryKey))
+    if let discriminator {
+      definitions.append(ColumnDefinition(name: discriminator, declaration: "\(rules.markType) NOT NULL"))
+    }
+    taken = SchemaNames(
+      [primaryKey] + (discriminator.map { [$0] } ?? []) + rules.reservedColumns,
+      maximumLength: rules.maximumNameLength)
   }
 
   mutating func assign(_ column: String, to property: PropertyDescription) { namesByProperty[property] = column }
 
+  /// Adds a property's column. Returns its name; nil when the property shares the column of another.
+  @discardableResult
   mutating func add(
     _ property: PropertyDescription, as wanted: String, sharedBy agreement: String, _ declaration: String
-  ) {
+  ) -> String? {
     let kind = property is RelationshipDescription ? "relationship" : "attribute"
     if let other = shareable["\(kind) \(property.name)"] {
       if other.agreement == agreement {
         namesByProperty[property] = other.column
-      } else {
-        define(property, taken.take("\(property.entity.name)_\(wanted)"), declaration)
+        return nil
       }
-      return
+      let column = taken.take("\(property.entity.name)_\(wanted)")
+      define(property, column, declaration)
+      return column
     }
     let column = taken.take(wanted)
     shareable["\(kind) \(property.name)"] = (column, agreement)
     define(property, column, declaration)
+    return column
   }
 
   /// Adds the column for a row's position among those that refer to the same object.
@@ -178,7 +213,7 @@ private struct TableColumns {
     guard let foreignKey = namesByProperty[relationship] else { return }
     let column = positions[foreignKey] ?? taken.take(relationship.name + "_position")
     if positions.updateValue(column, forKey: foreignKey) == nil {
-      definitions.append(ColumnDefinition(name: column, declaration: "INTEGER"))
+      definitions.append(ColumnDefinition(name: column, declaration: rules.numberType))
     }
     positionsByProperty[relationship] = column
   }
@@ -217,7 +252,9 @@ extension SchemaBuilder {
     let same = indexes.contains { $0.table == table.name && $0.columns == columns && $0.condition == condition }
     guard !same else { return }
     indexes.append(
-      IndexMap(name: names.take(name), table: table.name, columns: columns, isUnique: isUnique, condition: condition))
+      IndexMap(
+        name: names.take(name), table: table.name, columns: columns, isUnique: isUnique, condition: condition,
+        ordersNulls: rules.ordersNulls))
   }
 
   /// The constraints that `entity` declares itself.
@@ -254,7 +291,7 @@ extension SchemaBuilder {
   }
 
   private mutating func add(_ index: FetchIndexDefinition, of entity: EntityDescription, to table: TableMap) {
-    let writer = IndexWriter(schema: SchemaMap(self), entity: entity)
+    let writer = IndexWriter<Dialect>(schema: SchemaMap(self), entity: entity)
     do {
       let condition = try index.partialPredicateFormat.map { try writer.condition($0) }
       var columns: [IndexMap.Column] = []
@@ -264,27 +301,6 @@ extension SchemaBuilder {
       append("\(entity.name)_\(index.name)", table, columns, condition: condition)
     } catch {
       warnings.append("\(entity.name)'s index \(index.name) isn't made: \(error)")
-    }
-  }
-}
-
-/// Why a model can't be stored in SQLite's tables.
-public enum SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Attributes of a type that has no column: undefined ones that aren't transient, and composites without elements.
-  case unsupportedAttribute(entity: String, attribute: String, type: String)
-  /// A table would have more columns than SQLite allows.
-  case tooManyColumns(table: String, count: Int)
-
-  /// What can't be stored, and what to do.
-  public var description: String {
-    switch self {
-    case .unsupportedAttribute(let entity, let attribute, let type):
-      return
-        "\(entity).\(attribute) is \(type), which has no column in SQLite: give it another type or make it transient"
-    case .tooManyColumns(let table, let count):
-      return
-        "\(table) would be a table of \(count) columns, and SQLite's have at most \(SchemaMap.maximumColumns): leave "
-        + "attributes out of the model, or move some to an entity of their own"
     }
   }
 }

@@ -1,6 +1,6 @@
-import CPostgreSQL
 import Glibc
 package import Importing
+import PostgreSQL
 
 /// What a PostgreSQL database holds at one moment: a transaction that only reads, on a level where it sees one snapshot. Rows come
 /// one by one, so memory is bounded by the longest of them.
@@ -19,7 +19,11 @@ package final class PostgresSnapshot: SourceSnapshot {
   package init(
     _ string: String, password: String?, _ selection: IncrementalSource.Selection, _ watch: ExtractionWatch
   ) throws {
-    connection = try PostgresConnection(string, password: password, watch)
+    do {
+      connection = try PostgresConnection(string, password: password) { try watch.check() }
+    } catch let error as PostgresError {
+      throw ExtractionError.noServer(reason: error.message)
+    }
     switch selection {
     case .table(let name):
       let parts = name.split(separator: ".", maxSplits: 1).map { Self.quoted(String($0)) }
@@ -27,16 +31,21 @@ package final class PostgresSnapshot: SourceSnapshot {
     // A comment at its end ends with the line.
     case .query(let query): self.selection = IncrementalSource.Selection.statement(query) + "\n"
     }
-    try connection.run(
-      """
-      BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
-      SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL IntervalStyle = 'iso_8601';
-      SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1
-      """)
-    let described = try connection.describe(self.selection)
-    guard !described.isEmpty else { throw ExtractionError.badSelection(reason: "the query isn't a SELECT") }
-    columns = described.map(\.name)
-    types = described.map { PostgresType($0.type) }
+    let connection = connection
+    let query = self.selection
+    let described = try Self.translating {
+      try connection.run(
+        """
+        BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
+        SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL IntervalStyle = 'iso_8601';
+        SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1
+        """)
+      return try connection.describe(query)
+    }
+    guard described.parameters == 0 else { throw ExtractionError.badSelection(reason: "the query has parameters") }
+    guard !described.columns.isEmpty else { throw ExtractionError.badSelection(reason: "the query isn't a SELECT") }
+    columns = described.columns.map(\.name)
+    types = described.columns.map { PostgresType($0.type) }
   }
 
   /// Connects, and begins.
@@ -62,20 +71,20 @@ package final class PostgresSnapshot: SourceSnapshot {
       case (.text, let bound?) where bound.isTime: isWanted += " OR \(name)\(order) < '0-'"
       default: break
       }
-      try connection.begin("\(rows) \(isWanted)", nil)
-    case .from(nil): try connection.begin("\(rows) \(name) IS NOT NULL ORDER BY \(name)\(order)", nil)
+      try begin("\(rows) \(isWanted)", nil)
+    case .from(nil): try begin("\(rows) \(name) IS NOT NULL ORDER BY \(name)\(order)", nil)
     case .from(let bound?):
       var text = bound.description
       if case (.integer, .real(let number)) = (types[cursor], bound) {
         text = String(Int64(exactly: number.rounded(.down)) ?? (number < 0 ? .min : .max))
       }
-      try connection.begin("\(rows) \(name)\(order) >= $1::\(cast) ORDER BY \(name)\(order)", text)
+      try begin("\(rows) \(name)\(order) >= $1::\(cast) ORDER BY \(name)\(order)", text)
     }
   }
 
   /// Moves to the next row.
   package func next() throws -> Bool {
-    row = try connection.nextRow()
+    row = try Self.translating { try connection.nextRow() }
     return row != nil
   }
 
@@ -123,12 +132,10 @@ package final class PostgresSnapshot: SourceSnapshot {
         return try writer.set(column, to: number)
       }
     case .bytes:
-      guard let start = bytes.baseAddress else { break }
-      var count = 0
-      let data = start.withMemoryRebound(to: UInt8.self, capacity: bytes.count + 1) { PQunescapeBytea($0, &count) }
-      guard let data else { throw ExtractionError.failed(reason: "there is no memory") }
-      defer { PQfreemem(data) }
-      return try writer.set(column, toBytes: UnsafeRawBufferPointer(start: data, count: count))
+      return try PostgresByteText.withBytes(of: bytes) { data in
+        guard let data else { throw ExtractionError.failed(reason: "there is no memory") }
+        try writer.set(column, toBytes: data)
+      }
     case .zoned:
       if let start = bytes.baseAddress {
         return try PostgresType.utc(String(cString: start)).utf8CString.withUnsafeBufferPointer {
@@ -138,6 +145,22 @@ package final class PostgresSnapshot: SourceSnapshot {
     case .numeric, .day, .time, .text, .uuid, .other: break
     }
     try writer.set(column, to: bytes)
+  }
+
+  private func begin(_ query: String, _ parameter: String?) throws {
+    try Self.translating { try connection.beginText(query, parameter) }
+  }
+
+  private static func translating<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as PostgresError {
+      // A syntax error or an access rule, something that isn't there, a write.
+      if error.state.hasPrefix("42") || error.state.hasPrefix("3F") || error.state == "25006" {
+        throw ExtractionError.badSelection(reason: error.message)
+      }
+      throw ExtractionError.failed(reason: error.message)
+    }
   }
 
   private static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
@@ -152,7 +175,7 @@ enum PostgresType {
   case text, uuid, other
 
   /// - Parameter type: its number, which never changes for those that PostgreSQL itself has.
-  init(_ type: Oid) {
+  init(_ type: UInt32) {
     switch type {
     case 16: self = .boolean
     case 20, 21, 23: self = .integer

@@ -1,0 +1,209 @@
+// A save is one transaction of PostgreSQL on level READ COMMITTED, which locks the rows that it changes. Readers never wait for
+// it, and see it whole or not at all. Several processes may write at the same time. Row numbers are never given twice: they come
+// from sequences.
+
+package import Foundation
+public import ManagedObjects
+import PostgreSQL
+import SQLSchema
+import Synchronization
+
+/// A store in a schema of a PostgreSQL database, whose tables people and their tools can read.
+///
+/// One table per entity hierarchy, with the root entity's name; one column per attribute, with the attribute's name; a to-one
+/// relationship `owner` is the column `owner_id`, a foreign key. See ``SchemaMap``.
+package final class PostgresStore: IncrementalStore {
+  package var identifier: String { tables.identifier }
+  package let url: URL?
+  let options: PostgresStoreOptions
+  let isReadOnly: Bool
+  package let tables: PostgresTables
+  let writer: PostgresWriter
+  let numbers: PostgresNumbers
+  private let readers: PostgresPool
+  private let generations: PostgresPool
+  private let announcer: PostgresAnnouncer
+  private let channel: String
+  /// Receives failures of work that no caller waits for.
+  private let report: @Sendable (StoreFailure) -> Void
+  private let listener = Mutex<PostgresListener?>(nil)
+  /// The last transaction of the history that was passed on.
+  private let announced = Mutex<Int64?>(nil)
+
+  /// Connects, and creates the tables if they don't exist.
+  /// - Parameters:
+  ///   - string: as libpq takes it.
+  ///   - namespace: the PostgreSQL schema with the tables.
+  ///   - newIdentifier: the identifier of a new store; nil to make one.
+  ///   - timeout: how long to wait for locks, for a free connection, and for a server that is gone.
+  package init(
+    _ string: String, schema namespace: String, model: ManagedObjectModel, entities: [EntityDescription],
+    options: PostgresStoreOptions = .init(), isReadOnly: Bool = false, newIdentifier: String? = nil,
+    timeout: TimeInterval = 30,
+    backgroundFailureHandler: (@Sendable (StoreFailure) -> Void)? = nil
+  ) throws {
+    let name = "postgres schema \(namespace)"
+    let access = PostgresAccess(
+      string, password: options.password, schema: namespace, lockTimeout: timeout,
+      isSynchronous: options.durability == .everySave)
+    let writing = PostgresPool(access, limit: 2, timeout: timeout)
+    let opening = PostgresOpening(
+      model: model, entities: entities, name: name, namespace: namespace, isReadOnly: isReadOnly,
+      newIdentifier: newIdentifier)
+    let opened = try PostgresFailure.translating(name) {
+      try writing.repeating { connection in
+        let opened = try opening.open(connection)
+        if options.persistentHistoryTracking, !isReadOnly {
+          try connection.run("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('lade_history', 0))")
+          try connection.run(PostgresHistoryWriter.tables)
+          try connection.run("COMMIT")
+        }
+        return opened
+      }
+    }
+    url = nil
+    self.options = options
+    self.isReadOnly = isReadOnly
+    report = backgroundFailureHandler ?? PersistentStoreDescription.reportToStandardError
+    tables = PostgresTables(of: entities, schema: opened.schema, identifier: opened.identifier, name: name)
+    readers = PostgresPool(access, limit: options.readers, timeout: timeout)
+    generations = PostgresPool(access, limit: options.generations, timeout: timeout)
+    writer = PostgresWriter(writing, name: name, timeout: timeout)
+    // A pool of its own: a save numbers rows while it holds a writing connection.
+    numbers = PostgresNumbers(PostgresPool(access, limit: 1, timeout: timeout), name: name)
+    channel = "lade_" + opened.identifier.lowercased()
+    announcer = PostgresAnnouncer(readers, channel: channel)
+  }
+
+  package func snapshot() throws -> any StoreReader {
+    try tables.translating { try PostgresGeneration(tables, generations) }
+  }
+
+  package func close() throws {
+    try writer.refuseInTransaction("close the store")
+    listener.withLock { listener in
+      listener?.stop()
+      listener = nil
+    }
+    announcer.finish()
+    for pool in [readers, generations, writer.pool] { pool.close() }
+    numbers.close()
+  }
+
+  package func synchronize() throws {
+    try writer.refuseInTransaction("wait for the disk")
+    guard !isReadOnly, options.durability == .soon else { return }
+    // A commit that waits for the disk makes every earlier one durable.
+    try tables.translating {
+      try writer.write { connection in
+        try connection.run("SET LOCAL synchronous_commit = on")
+        try PostgresMetadata(connection).set("synchronized", String(Int(Date().timeIntervalSince1970)))
+      }
+    }
+  }
+
+  // MARK: Remote changes
+
+  func follow(_ handler: @escaping @Sendable (Int64?) -> Void) {
+    let tracks = tracksHistory
+    let first = Atomic(true)
+    let new = PostgresListener(
+      readers.access, channel: channel,
+      handler: { [weak self] payloads in
+        guard let self else { return }
+        // Nothing is known to have changed before it has listened for the first time.
+        let isFirst = first.exchange(false, ordering: .acquiringAndReleasing)
+        guard tracks else {
+          if !isFirst { handler(nil) }
+          return
+        }
+        do {
+          let last = try lastTransactionNumber()
+          let isNew = announced.withLock { announced in
+            defer { announced = last }
+            return announced.map { $0 < last } ?? false
+          }
+          if isNew { handler(last) }
+        } catch let ManagedObjectError.store(failure) {
+          report(failure)
+        } catch {
+          report(StoreFailure(.other, path: tables.name, message: "\(error)"))
+        }
+      },
+      failed: { [report, tables] error in report(PostgresFailure.failure(error, tables.name)) })
+    listener.withLock { $0 = new }
+  }
+
+  /// Something was committed.
+  func announce() { announcer.announce() }
+}
+
+extension PostgresStore: PostgresReader {
+  func read<T>(isOneState: Bool, _ body: (PostgresConnection) throws -> T) throws -> T {
+    // A transaction of the thread sees what it has written.
+    if let own = writer.ownConnection { return try body(own) }
+    return try readers.repeating { connection in
+      guard isOneState else { return try body(connection) }
+      try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      let result = try body(connection)
+      try connection.run("COMMIT")
+      return result
+    }
+  }
+}
+
+/// One state of a store: a transaction that only reads, on a connection of its own.
+///
+/// While it exists, the server can't remove rows that were deleted since.
+final class PostgresGeneration: PostgresReader, @unchecked Sendable {
+  // Sendable: the connection is used under `lock`.
+  let tables: PostgresTables
+  private let pool: PostgresPool
+  private let connection: PostgresConnection
+  /// Recursive: a caller may run another query while it reads the rows of one.
+  private let lock = NSRecursiveLock()
+
+  init(_ tables: PostgresTables, _ pool: PostgresPool) throws {
+    self.tables = tables
+    self.pool = pool
+    connection = try pool.repeating { _ in
+      let connection = try pool.take()
+      do {
+        try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1")
+        return connection
+      } catch {
+        pool.giveBack(connection)
+        throw error
+      }
+    }
+  }
+
+  deinit { pool.giveBack(connection) }
+
+  func read<T>(isOneState: Bool, _ body: (PostgresConnection) throws -> T) throws -> T {
+    try lock.withLock { try body(connection) }
+  }
+}
+
+extension PersistentStoreDescription {
+  /// A store in a PostgreSQL database. Its tables are in a schema of their own, which is created if it doesn't exist.
+  /// - Parameters:
+  ///   - connection: as libpq takes it: a URI such as `postgresql:///shop`, or keywords such as `service=shop`.
+  ///   - schema: the PostgreSQL schema with the store's tables.
+  ///   - configuration: the configuration whose entities the store holds.
+  public static func postgres(
+    _ connection: String, schema: String = "lade", configuration: String? = nil, options: PostgresStoreOptions = .init()
+  ) -> PersistentStoreDescription {
+    PersistentStoreDescription(type: .postgres, configuration: configuration) { model, entities, opening in
+      try PostgresStore(
+        connection, schema: schema, model: model, entities: entities, options: options,
+        isReadOnly: opening.isReadOnly, timeout: opening.timeout,
+        backgroundFailureHandler: opening.backgroundFailureHandler)
+    }
+  }
+}
+
+extension PersistentStore.StoreType {
+  /// A PostgreSQL database: ``PersistentStoreDescription/postgres(_:schema:configuration:options:)``.
+  public static let postgres = PersistentStore.StoreType(rawValue: "PostgreSQL")
+}

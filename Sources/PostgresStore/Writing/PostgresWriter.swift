@@ -1,0 +1,194 @@
+// One transaction writes at a time in a process; those of other processes meet at the rows. A transaction that the server has
+// refused or lost before its COMMIT was sent has had no effect, and a save runs again. Whether one was committed whose answer was
+// lost is asked of the server by the transaction's number.
+
+import Foundation
+import ManagedObjects
+import PostgreSQL
+import Synchronization
+
+/// Gives transactions the connection that they write on. Safe from any thread.
+final class PostgresWriter: @unchecked Sendable {
+  // Sendable: `open` is accessed under `state`; the connection in it by its thread alone.
+
+  /// A transaction of several writes.
+  private struct Open {
+    let connection: PostgresConnection
+    let thread: pthread_t
+  }
+
+  let pool: PostgresPool
+  private let name: String
+  private let timeout: TimeInterval
+  /// Held by the thread that writes. Recursive, for the writes of a transaction of several.
+  private let lock = NSRecursiveLock()
+  private let state = Mutex<Open?>(nil)
+
+  init(_ pool: PostgresPool, name: String, timeout: TimeInterval) {
+    self.pool = pool
+    self.name = name
+    self.timeout = timeout
+  }
+
+  /// The connection of the calling thread's transaction of several writes; nil outside of one.
+  var ownConnection: PostgresConnection? {
+    state.withLock { open in
+      guard let open, pthread_equal(open.thread, pthread_self()) != 0 else { return nil }
+      return open.connection
+    }
+  }
+
+  /// - Throws: ``StoreTransactionError/refused(operation:path:)`` within a transaction of several writes.
+  func refuseInTransaction(_ operation: String) throws {
+    if ownConnection != nil { throw StoreTransactionError.refused(operation: operation, path: name) }
+  }
+
+  /// Runs work that may run again in a transaction, or in a savepoint of the thread's own one.
+  func write<T>(_ body: (PostgresConnection) throws -> T) throws -> T {
+    try lock.withLock {
+      if let own = ownConnection {
+        guard own.isOpen else { throw StoreTransactionError.lost(path: name) }
+        try own.run("SAVEPOINT lade_write")
+        do {
+          let result = try body(own)
+          try own.run("RELEASE SAVEPOINT lade_write")
+          return result
+        } catch {
+          guard own.isOpen else { throw error }
+          try own.run("ROLLBACK TO SAVEPOINT lade_write; RELEASE SAVEPOINT lade_write")
+          throw error
+        }
+      }
+      return try repeating { try transaction($0, body) }
+    }
+  }
+
+  /// Runs work once in a transaction: it may have effects elsewhere.
+  func writeOnce<T>(_ body: (PostgresConnection) throws -> T) throws -> T {
+    try lock.withLock {
+      if let own = ownConnection { return try body(own) }
+      var failure: (any Error)?
+      let result: T? = try repeating { connection in
+        failure = nil
+        do {
+          return try transaction(connection) { connection in
+            do {
+              return try body(connection)
+            } catch {
+              // Once it has begun, it doesn't run again.
+              failure = error
+              throw Ended()
+            }
+          }
+        } catch is Ended {
+          return nil
+        }
+      }
+      if let failure { throw failure }
+      guard let result else { throw StoreTransactionError.lost(path: name) }
+      return result
+    }
+  }
+
+  private struct Ended: Error {}
+
+  /// Runs `body` with everything that the thread reads and writes in one transaction.
+  func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T {
+    lock.lock()
+    defer { lock.unlock() }
+    guard ownConnection == nil else { throw StoreTransactionError.nested(path: name) }
+    let connection = try repeating { (connection: PostgresConnection?) in
+      let connection = try connection ?? pool.take()
+      do {
+        try connection.run("BEGIN")
+        return connection
+      } catch {
+        pool.giveBack(connection)
+        throw error
+      }
+    }
+    state.withLock { $0 = Open(connection: connection, thread: pthread_self()) }
+    defer {
+      state.withLock { $0 = nil }
+      pool.giveBack(connection)
+    }
+    let (result, end) = try body()
+    guard connection.isOpen else { throw StoreTransactionError.lost(path: name) }
+    guard end == .commit else {
+      try connection.run("ROLLBACK")
+      return result
+    }
+    let number = try connection.text("SELECT pg_current_xact_id_if_assigned()::text")
+    guard try commit(connection, number) else { throw StoreTransactionError.lost(path: name) }
+    return result
+  }
+
+  // MARK: Transactions
+
+  /// Runs `body` and commits.
+  /// - Throws: ``PostgresError`` when it had no effect.
+  private func transaction<T>(_ connection: PostgresConnection, _ body: (PostgresConnection) throws -> T) throws -> T {
+    try connection.run("BEGIN")
+    let result = try body(connection)
+    let number = try connection.text("SELECT pg_current_xact_id_if_assigned()::text")
+    guard try commit(connection, number) else {
+      throw PostgresError(isLoss: true, message: "the server has rolled the transaction back")
+    }
+    return result
+  }
+
+  /// Commits. Returns whether it is committed.
+  /// - Throws: the server's error when it refuses to, ``StoreFailure`` when it can't be told.
+  private func commit(_ connection: PostgresConnection, _ number: String?) throws -> Bool {
+    do {
+      try connection.run("COMMIT")
+      return true
+    } catch let error as PostgresError where error.isLoss {
+      guard let number else { return true }
+      return try isCommitted(number, error)
+    }
+  }
+
+  private func isCommitted(_ number: String, _ loss: PostgresError) throws -> Bool {
+    let end = Date(timeIntervalSinceNow: timeout)
+    while Date() < end {
+      let answer = try pool.repeating { connection in
+        try connection.query("SELECT pg_xact_status($1::text::xid8)", [.text(number)]).optionalText(0, 0)
+      }
+      switch answer {
+      case "committed": return true
+      case "aborted": return false
+      case "in progress": Thread.sleep(forTimeInterval: 0.05)
+      default:
+        throw ManagedObjectError.store(
+          StoreFailure(
+            .io, path: name,
+            message: "the connection was lost during a commit, and the server doesn't know any more what became of it: "
+              + loss.message))
+      }
+    }
+    throw ManagedObjectError.store(
+      StoreFailure(
+        .io, path: name,
+        message:
+          "the connection was lost during a commit, and the transaction neither ends nor goes away: \(loss.message)"
+      ))
+  }
+
+  /// Runs work on a connection until it isn't lost.
+  private func repeating<T>(_ body: (PostgresConnection) throws -> T) throws -> T { try pool.repeating(body) }
+
+  /// The same for work that takes its connection itself.
+  private func repeating(_ body: (PostgresConnection?) throws -> PostgresConnection) throws -> PostgresConnection {
+    let end = Date(timeIntervalSinceNow: timeout)
+    var pause = 0.02
+    while true {
+      do {
+        return try body(nil)
+      } catch let error as PostgresError where error.mayPass && Date() < end {
+        Thread.sleep(forTimeInterval: pause)
+        pause = min(pause * 2, 1)
+      }
+    }
+  }
+}
