@@ -210,7 +210,10 @@ extension MaintenanceError: JobFailing {
   /// Not retryable: the kind of store or its configuration has to change first.
   public var jobFailure: JobFailure {
     switch self {
-    case .unsupported: return JobFailure(code: "unsupported", message: description, isRetryable: false)
+    case .unsupported, .needless: return JobFailure(code: "unsupported", message: description, isRetryable: false)
+    case .missingProgram: return JobFailure(code: "not_installed", message: description, isRetryable: false)
+    // The server may have been away.
+    case .programFailed: return JobFailure(code: "program_failed", message: description, isRetryable: true)
     case .notIncremental:
       return JobFailure(
         code: "not_incremental", message: description + ", by a vacuum job with prepare_incremental", isRetryable: false
