@@ -82,10 +82,10 @@ struct HierarchyMigrationTests {
       try context.add("Continent", ["name": .string("Asia")])
     }
     let rows = try store.column("SELECT entity || id FROM \"Region\" ORDER BY id")
+    let continents = rows.filter { $0.hasPrefix("Continent") }.map { String($0.dropFirst("Continent".count)) }
+    #expect(rows.prefix(3) == ["Country1", "Country2", "Country3"] && Set(continents).count == 3)
     // PostgreSQL's numbers are taken in blocks, so that more of them have been given.
-    let first = store.isPostgres ? 33 : 4
-    let continents = (first...first + 2).map { "\($0)" }
-    #expect(rows == ["Country1", "Country2", "Country3"] + continents.map { "Continent" + $0 })
+    if !store.isPostgres { #expect(continents == ["4", "5", "6"]) }
     try store.open(together) { context in context.delete(try context.every("Continent")[2]) }
     try store.open(apart) { try expect($0) }
     #expect(
@@ -94,7 +94,7 @@ struct HierarchyMigrationTests {
     try store.open(apart) { try $0.add("Continent", ["name": .string("Asia")]) }
     let numbers = try store.column("SELECT id FROM \"Continent\" ORDER BY id")
     #expect(numbers.dropLast() == continents.dropLast())
-    #expect(numbers.last.flatMap { Int($0) } ?? 0 >= first + 3, "and aren't given twice")
+    #expect(numbers.last.flatMap { Int($0) } ?? 0 > Int(continents[2]) ?? .max, "and aren't given twice")
   }
 
   @Test("rows whose new numbers would be too great are an obstacle, and the file stays as it was")
