@@ -44,6 +44,7 @@ let package = Package(
       dependencies: [
         .product(name: "ManagedObjects", package: "lade"),
         .product(name: "Importing", package: "lade"),
+        .product(name: "PostgresStore", package: "lade"),
         .product(name: "SQLiteStore", package: "lade"),
       ],
       swiftSettings: settings),

@@ -2,7 +2,8 @@ import Importing
 
 extension Job {
   static let usage = """
-    usage: lade-import --database PATH --source PATH
+    usage: lade-import --database PATH | --postgres CONNECTION --schema NAME
+                       --source PATH
                        [--model plain|without-index|clubs|captains|readings|parents|feed] [--entity ENTITY]
                        [--mode insert|upsert|update|replace|synchronise] [--batch-size RECORDS]
                        [--lineage true]
@@ -12,11 +13,13 @@ extension Job {
   /// Reads the command's arguments, of which each has a value; nil if they make no sense.
   init?(arguments: [String]) {
     guard arguments.count.isMultiple(of: 2) else { return nil }
-    self.init(database: "", source: "")
+    self.init(source: "")
     for place in stride(from: 0, to: arguments.count, by: 2) {
       let value = arguments[place + 1]
       switch arguments[place] {
       case "--database": database = value
+      case "--postgres": connection = value
+      case "--schema": schema = value
       case "--source": source = value
       case "--entity": entity = value
       case "--model":
@@ -34,7 +37,7 @@ extension Job {
       default: return nil
       }
     }
-    guard !database.isEmpty, !source.isEmpty else { return nil }
+    guard database.isEmpty != connection.isEmpty, !source.isEmpty else { return nil }
   }
 }
 

@@ -1,6 +1,6 @@
-// lade-import --database PATH --source PATH [--model MODEL] [--entity ENTITY] [--mode MODE]
+// lade-import --database PATH | --postgres CONNECTION --schema NAME --source PATH [--model MODEL] [--entity ENTITY] [--mode MODE]
 //
-// Imports a file of people, of their clubs, or of another model's objects (“*”: a feed of several files) into the store at PATH and prints
+// Imports a file of people, of their clubs, or of another model's objects (“*”: a feed of several files) into a store and prints
 // {"inserted": I, "updated": U, "unchanged": N, "rejected": R, "seconds": S}. A process of its own, so that its peak memory
 // is the import's and nothing else's.
 

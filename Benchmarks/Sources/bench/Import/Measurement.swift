@@ -15,4 +15,5 @@ let importMeasurements: [any Measurement] = [
   StandardLoad(), WithoutIndex(), RandomEmail(), AgainstDuckDB(), AgainstSQLiteUtils(), Upsert(), UpsertBySQLiteUtils(),
   AgainstLimit(), Lines(), LinesBySQLiteUtils(), TenMillion(), Relationship(), LateRelationship(), Keyed(.two),
   Keyed(.date), Keyed(.text), Synchronise(), Replace(), NestedObjects(), Feed(), Excel(), Parquet(), Traced(),
+  InPostgres(),
 ]

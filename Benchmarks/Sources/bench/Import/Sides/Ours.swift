@@ -31,7 +31,21 @@ struct Ours {
   /// - Throws: ``WrongContents`` when it didn't do `expected`: inserted, updated, unchanged.
   @discardableResult
   func run(_ database: URL, from source: URL, expecting expected: [Int]) throws -> MeasuredRun {
-    let (run, report) = try measured(database, from: source)
+    try run(["--database", database.path], from: source, expecting: expected)
+  }
+
+  /// Imports a file into a schema of a PostgreSQL database, which is made if it isn't there: one process.
+  ///
+  /// - Throws: ``WrongContents`` when it didn't do `expected`: inserted, updated, unchanged.
+  @discardableResult
+  func run(
+    schema: String, of server: PostgresServer, from source: URL, expecting expected: [Int]
+  ) throws -> MeasuredRun {
+    try run(["--postgres", server.address, "--schema", schema], from: source, expecting: expected)
+  }
+
+  private func run(_ place: [String], from source: URL, expecting expected: [Int]) throws -> MeasuredRun {
+    let (run, report) = try measured(place, from: source)
     let found = [report.inserted, report.updated, report.unchanged]
     guard found == expected, report.rejected == 0 else {
       throw WrongContents(
@@ -43,19 +57,18 @@ struct Ours {
 
   /// Imports an archive of files into a database: one process.
   func runFeed(_ database: URL, from archive: URL) throws -> MeasuredRun {
-    let (run, report) = try measured(database, from: archive)
+    let (run, report) = try measured(["--database", database.path], from: archive)
     guard report.rejected == 0 else {
       throw WrongContents(who: "lade-import", expected: "no rejects", found: "\(report.rejected) rejected")
     }
     return run
   }
 
-  private func measured(_ database: URL, from source: URL) throws -> (MeasuredRun, Report) {
+  private func measured(_ place: [String], from source: URL) throws -> (MeasuredRun, Report) {
     let run = try MeasuredProgram(
       programBeside("lade-import").path,
-      [
-        "--database", database.path, "--source", source.path, "--model", model.rawValue, "--entity", entity,
-        "--mode", mode,
+      place + [
+        "--source", source.path, "--model", model.rawValue, "--entity", entity, "--mode", mode,
       ] + (lineage ? ["--lineage", "true"] : [])
     ).run()
     return (run, try JSONDecoder().decode(Report.self, from: Data(run.output.utf8)))
