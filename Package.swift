@@ -183,7 +183,11 @@ let package = Package(
     tests(of: "Spool", ["CLinux", "LadeTypes", "StrictYAML"]),
     tests(
       of: "Jobs",
-      ["ManagedObjects", "SQLiteStore", "CoreDataStores", "Importing", "CArchive", "sqlitefaults", grdb, logging]),
+      [
+        "ManagedObjects", "SQLiteStore", "PostgresStore", "CoreDataStores", "Importing", "CArchive", "sqlitefaults",
+        grdb,
+        logging,
+      ]),
     tests(of: "Systemd", []),
     // A daemon in memory, for tests of what is served.
     .target(

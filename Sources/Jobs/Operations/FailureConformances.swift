@@ -7,6 +7,15 @@ extension JobOptionsError: JobFailing {
   public var jobFailure: JobFailure { JobFailure(code: "bad_options", message: description, isRetryable: false) }
 }
 
+extension SupersededSave: JobFailing {
+  package var jobFailure: JobFailure { JobFailure(code: "superseded", message: description, isRetryable: true) }
+}
+
+extension JobFence.Raised: JobFailing {
+  /// Retryable: if the queue knows of no later claim, it was restored from a copy, and its claims catch up.
+  package var jobFailure: JobFailure { JobFailure(code: "superseded", message: description, isRetryable: true) }
+}
+
 // What an import's errors mean for its job: a file that can't be read as it is stays so; a disk may get space.
 
 extension MappingError: JobFailing {
