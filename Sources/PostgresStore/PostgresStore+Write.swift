@@ -115,6 +115,17 @@ extension PostgresStore {
   }
 }
 
+extension PostgresStore: TimeKeeping {
+  package func time() throws -> Date {
+    try tables.translating {
+      try read(isOneState: false) { connection in
+        let now = try connection.query("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+        return Date(timeIntervalSince1970: Double(now.int(0, 0)) / 1e6)
+      }
+    }
+  }
+}
+
 extension PostgresStore: NumberKeeping {
   package func highestNumber() throws -> Int64 {
     try tables.translating { try numbers.highest(tables.layouts.values) }

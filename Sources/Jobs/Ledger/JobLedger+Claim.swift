@@ -21,10 +21,13 @@ extension JobLedger {
   /// Claims up to `limit` jobs of a lane, on the ledger's queue, where the caller is.
   /// - Returns: how many there were.
   func claim(lane: String, limit: Int, _ scope: inout ClaimScope) throws -> Int {
-    var changed = scope
-    let number = try turn { try $0.claim(lane: lane, limit: limit, &changed) }
-    scope = changed
-    return number
+    let before = scope
+    return try retrying {
+      var changed = before
+      let number = try turn { try $0.claim(lane: lane, limit: limit, &changed) }
+      scope = changed
+      return number
+    }
   }
 }
 
@@ -97,6 +100,10 @@ extension LedgerTurn {
     var wanted =
       FetchPredicate.equal(JobRecord.Key.lane.name, .string(lane))
       && .equal(JobRecord.Key.state.name, .string(JobState.available.rawValue))
+    if let daemon {
+      let host = JobRecord.Key.host.name
+      wanted = wanted && (.equal(host, .null) || .equal(host, .string(daemon.host)))
+    }
     if !closed.isEmpty {
       let names = closed.sorted().map { Value.string($0) }
       wanted = wanted && .not(.isIn(JobRecord.Key.store.name, names))
@@ -122,19 +129,25 @@ extension JobLedger {
       let running = FetchPredicate.equal(JobRecord.Key.state.name, .string(JobState.running.rawValue))
       let jobs = try turn.context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: running))
       for job in jobs {
-        // Looking raises the fence to the number that the job gets, so that what is seen doesn't change any more.
-        var snapshot = try job.snapshot()
-        snapshot.claim += 1
-        if let end = endBefore(snapshot) {
-          job.claim = snapshot.claim
-          try turn.record(end, of: job, jitter: 0)
-          continue
-        }
-        let reason = job.isCancelRequested ? job.cancelReason : "the daemon ended while it ran"
-        try turn.apply(.rescued, to: job, reason: reason, by: nil)
-        job.rescues += 1
+        try turn.rescue(job, reason: "the daemon ended while it ran", endBefore)
       }
       return jobs.count
     }
+  }
+}
+
+extension LedgerTurn {
+  /// Puts a job back whose owner is gone.
+  /// - Parameter endBefore: how the job ended, if it had done all of its work.
+  func rescue(_ job: JobRecord, reason: String, _ endBefore: (Job) -> JobOutcome?) throws {
+    // Looking raises the fence to the number that the job gets, so that what is seen doesn't change any more.
+    var snapshot = try job.snapshot()
+    snapshot.claim += 1
+    if let end = endBefore(snapshot) {
+      job.claim = snapshot.claim
+      return try record(end, of: job, jitter: 0)
+    }
+    try apply(.rescued, to: job, reason: job.isCancelRequested ? job.cancelReason : reason, by: nil)
+    job.rescues += 1
   }
 }

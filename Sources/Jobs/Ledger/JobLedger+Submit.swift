@@ -117,6 +117,10 @@ extension LedgerTurn {
     try check(lane: lane)
     let job = try context.insert(JobRecord.self)
     try job.take(submission, lane: lane, at: now)
+    // Its file is where it was submitted.
+    if let daemon, submission.source != nil || submission.activeName != nil || submission.awaitsFile {
+      job.host = daemon.host
+    }
     if let batch = submission.batch {
       try join(batch)
       job.batch = batch

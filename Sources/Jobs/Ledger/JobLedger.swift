@@ -53,6 +53,8 @@ final class JobLedger: Sendable {
   let backoff: Mutex<Backoff>
   private let line = Mutex(Line())
   private let observer = Mutex(Observer())
+  /// This daemon's place among those that share the queue; nil where it is the only one.
+  let daemon: QueueMembership?
   /// Changes since the context last forgot its objects.
   private let changesHeld = Atomic<Int>(0)
 
@@ -80,7 +82,11 @@ final class JobLedger: Sendable {
     }
   }
 
-  init(coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff) {
+  init(
+    coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff,
+    daemon: QueueMembership? = nil
+  ) {
+    self.daemon = daemon
     queue = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.ledger")
     mainContext = ContextQueue(
       .mainQueue, mergingSavesOf: coordinator, name: "jobs.main", needsRows: false)
@@ -88,8 +94,8 @@ final class JobLedger: Sendable {
     reader = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.reader")
     self.now = now
     self.backoff = Mutex(backoff)
-    // The queue has no other writer, and turns look up the same jobs again and again: their rows needn't be read each time.
-    queue.performAndWait { context in context.retainsRegisteredObjects = true }
+    // Where the queue has no other writer, the rows of jobs that turns look up again and again needn't be read each time.
+    if daemon == nil { queue.performAndWait { context in context.retainsRegisteredObjects = true } }
   }
 
   func observe(_ observer: any LedgerObserver) { self.observer.withLock { $0.value = observer } }
@@ -156,7 +162,9 @@ final class JobLedger: Sendable {
   }
 
   private func makeTurn() -> LedgerTurn {
-    LedgerTurn(context: context, now: now(), backoff: backoff.withLock { $0 }, observer: observer.withLock { $0.value })
+    LedgerTurn(
+      context: context, now: now(), backoff: backoff.withLock { $0 }, observer: observer.withLock { $0.value },
+      daemon: daemon)
   }
 
   private func takeTurn() {
@@ -177,7 +185,10 @@ final class JobLedger: Sendable {
     observer.withLock { $0.value }?.ledgerDidEndTurn()
   }
 
-  private func answer(_ requests: [Request], isSecondTry: Bool = false) {
+  /// How often a request is tried that meets those of other daemons.
+  private static let mostTries = 20
+
+  private func answer(_ requests: [Request], tries: Int = 1) {
     let turn = makeTurn()
     do {
       let answers = try requests.map { try $0.body(turn) }
@@ -188,16 +199,20 @@ final class JobLedger: Sendable {
       context.reset()
       if requests.count > 1 {
         for request in requests { answer([request]) }
-      } else if case ManagedObjectError.mergeConflicts = error, !isSecondTry {
+      } else if case ManagedObjectError.mergeConflicts = error, tries < (daemon == nil ? 2 : Self.mostTries) {
         // Another program changed the row: it is read again.
-        answer(requests, isSecondTry: true)
+        answer(requests, tries: tries + 1)
       } else {
         requests[0].fail(error)
       }
     }
   }
 
+  /// Forgets what was read, since others write, too. On the ledger's queue, between turns.
+  func forgetObjects() { context.reset() }
+
   private func letGo() {
+    if daemon != nil { return context.reset() }
     guard changesHeld.load(ordering: .relaxed) > Self.changesKept else { return }
     changesHeld.store(0, ordering: .relaxed)
     context.reset()

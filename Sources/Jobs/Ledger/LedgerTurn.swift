@@ -28,6 +28,8 @@ final class LedgerTurn {
   let now: Date
   private let backoff: Backoff
   private let observer: (any LedgerObserver)?
+  /// The daemon that makes it, where several share the queue.
+  let daemon: QueueMembership?
   private var changes: [(job: JobRecord, from: JobState?, actions: [JobAction], steps: [JobTransition])] = []
   private var places: [ObjectIdentifier: Int] = [:]
   private var removals: [LedgerChange] = []
@@ -40,7 +42,11 @@ final class LedgerTurn {
   /// Not private: the claims of the turn (`JobLedger+Claim`) keep it.
   var lookedUp: [String: (closed: Set<String>, limit: Int, jobs: [JobRecord])] = [:]
 
-  init(context: ManagedObjectContext, now: Date, backoff: Backoff, observer: (any LedgerObserver)? = nil) {
+  init(
+    context: ManagedObjectContext, now: Date, backoff: Backoff, observer: (any LedgerObserver)? = nil,
+    daemon: QueueMembership? = nil
+  ) {
+    self.daemon = daemon
     self.observer = observer
     self.context = context
     self.now = now.asStored
@@ -102,6 +108,9 @@ final class LedgerTurn {
     var step: JobTransition?
     if after != before {
       job.take(after)
+      if daemon != nil, (after.state == .running) != (job.owner != nil) {
+        job.owner = after.state == .running ? daemon?.incarnation : nil
+      }
       // The reason of its end stays, whatever follows.
       if before.state?.isEnded != true || after.state != before.state { job.reason = reason }
       step = try insert(from: before.state, to: after.state, reason: reason, by: who, of: job)

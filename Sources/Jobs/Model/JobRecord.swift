@@ -9,6 +9,7 @@ package final class JobRecord: ManagedObject {
   enum Key: String, CaseIterable {
     case kind, lane, state, priority, store, entityName, recipe, source, tags, submittedBy, uniqueKey, origin
     case submittedAt, availableAt, startedAt, endedAt, expiresAt, isHeld, isAwaitingFile, batch, attempt, failureCode
+    case owner, host
 
     var name: String { rawValue }
   }

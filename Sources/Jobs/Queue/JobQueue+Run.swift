@@ -19,6 +19,7 @@
 
 import Foundation
 import Logging
+import ManagedObjects
 
 extension JobQueue {
   /// Starts the operation of a job that was claimed.
@@ -84,7 +85,7 @@ extension JobQueue {
     }) { [weak self] (result: Result<Void, any Error>) in
       guard let self, case .failure(let error) = result else { return }
       switch error {
-      case JobQueueError.superseded: giveUp(id, error)
+      case JobQueueError.superseded, is SupersededSave: giveUp(id, error)
       case JobQueueError.noSuchJob, JobQueueError.notPossible, JobQueueError.unreadable: forget(id, error)
       default:
         state.noteUnwritten(outcome, of: id)
@@ -224,7 +225,8 @@ extension JobQueue: LedgerObserver {
     for (lane, ids) in turn.endedByLane {
       guard let slots = state.slots(of: lane, after: ids, at: now) else { continue }
       do {
-        let looksAhead = state.looksAhead(in: lane, after: ids)
+        // In a shared queue nothing begins before its claim is durable: another daemon may have claimed it.
+        let looksAhead = membership == nil && state.looksAhead(in: lane, after: ids)
         // Looked up once for both.
         if looksAhead { _ = try turn.available(in: lane, besides: [], limit: reach(in: lane, claims: slots)) }
         let claimed = slots > 0 ? try turn.claim(lane: lane, limit: slots, &scope) : 0

@@ -28,6 +28,10 @@ package final class JobQueue: Sendable {
   let state: QueueState
   let pruner: JobPruner
   let scheduleRunner: ScheduleRunner
+  /// This daemon's place among those that share the queue; nil where it is the only one.
+  let membership: QueueMembership?
+  /// What cancels the calls of the clock that a shared queue has asked for; nil once it asks for none any more.
+  private let calls = Mutex<[SharingCall: @Sendable () -> Void]?>([:])
   private let hub: JobEventHub
   /// Not private: a test cancels it where a killed process would.
   let timer: WakeTimer
@@ -38,23 +42,25 @@ package final class JobQueue: Sendable {
   /// The store must be opened so that a save is safe from a loss of power when it returns, for so is then a submission.
   /// - Parameters:
   ///   - watchedRecipes: the recipes whose completed imports are noted: see ``recipeRuns()``.
+  ///   - membership: this daemon's place among those that share the queue; nil where it is the only one.
   ///   - random: numbers from 0 up to 1 that spread the retries.
   /// - Throws: ``JobQueueError/invalidLanes(_:)``.
   package init(
     coordinator: PersistentStoreCoordinator, lanes: [LaneConfiguration], operations: OperationCatalogue,
     environment: JobEnvironment, retention: JobRetention = JobRetention(),
-    schedules: [JobSchedule] = [], watchedRecipes: Set<String> = [],
+    schedules: [JobSchedule] = [], watchedRecipes: Set<String> = [], membership: QueueMembership? = nil,
     backoff: Backoff = Backoff(), clock: JobClock = .system,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
   ) throws(JobQueueError) {
     let lanes = try Self.checked(lanes)
     self.operations = operations.withChanges()
+    self.membership = membership
     self.environment = environment
     self.clock = clock
     steps = ClockSteps(clock)
     self.random = random
     self.logger = logger
-    ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
+    ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff, daemon: membership)
     timer = WakeTimer(clock: clock)
     pruner = JobPruner(ledger: ledger, clock: clock, logger: logger)
     scheduleRunner = ScheduleRunner(
@@ -95,11 +101,17 @@ extension JobQueue {
     try await ledger.queue.perform { _ in
       guard !self.state.isStarted else { throw JobQueueError.startedBefore }
       try self.check(self.scheduleRunner.schedules, lanes: self.lanesNow)
+      if let membership = self.membership { self.ledger.context.fence = try membership.join() }
       try self.scheduleRunner.begin(for: self)
       try self.ledger.beginRuns(of: self.state.watchedRecipes)
       let counts = try self.loadCounts()
       try self.loadLanes()
-      let rescued = try self.ledger.rescue(self.endBefore)
+      let rescued =
+        if let membership = self.membership {
+          try self.ledger.rescueGone(at: membership.time(), self.endBefore)
+        } else {
+          try self.ledger.rescue(self.endBefore)
+        }
       // The clock may have been set back while no process ran.
       try self.ledger.endOverlongWaits()
       if rescued > 0 { self.logger.notice("jobs: put back what was running", metadata: ["jobs": "\(rescued)"]) }
@@ -108,6 +120,7 @@ extension JobQueue {
         self.logger.warning("jobs: some wait in lanes that aren't configured", metadata: ["jobs": "\(orphans)"])
       }
       self.state.start()
+      self.beginSharing()
       self.wakeUp()
       self.pruner.prune(self)
     }
@@ -115,7 +128,7 @@ extension JobQueue {
 
   /// How a job that an earlier process left running has ended, if its work was done. It is put back otherwise, or cancelled if
   /// somebody asked for that.
-  private func endBefore(_ job: Job) -> JobOutcome? {
+  func endBefore(_ job: Job) -> JobOutcome? {
     var environment = environment
     if let stores = environment.presentStores { environment.dataStores = stores() }
     do {
@@ -130,11 +143,34 @@ extension JobQueue {
 
   /// Loads the run-time settings of lanes, and the starts that their rates count.
   private func loadLanes() throws {
-    let set = try ledger.laneSettings()
+    try loadSettings()
     for (name, control) in state.controls {
-      if let setting = set[name] { state.apply(setting, to: name) }
       state.set(starts: try control.storedStarts(ledger, at: clock.now()), of: name)
     }
+  }
+
+  /// Loads the run-time settings of lanes. On the ledger's queue.
+  func loadSettings() throws {
+    let set = try ledger.laneSettings()
+    for name in state.controls.keys { if let setting = set[name] { state.apply(setting, to: name) } }
+  }
+
+  /// Keeps a call of the clock until the next of its kind, or the end of the queue.
+  func keep(_ cancel: @escaping @Sendable () -> Void, as call: SharingCall) {
+    let isEnded = calls.withLock { calls in
+      calls?[call] = cancel
+      return calls == nil
+    }
+    if isEnded { cancel() }
+  }
+
+  /// Neither renews the lease nor polls any more.
+  func endSharing() {
+    let all = calls.withLock { calls in
+      defer { calls = nil }
+      return calls.map { Array($0.values) } ?? []
+    }
+    for cancel in all { cancel() }
   }
 
   /// Has the delegate put away the files of those of the jobs that have ended: for files still in `active/` at a start, whose
@@ -234,6 +270,14 @@ extension JobQueue {
     await quiet.wait()
     cancel()
     timer.cancel()
+    endSharing()
+    if let membership, isQuiet {
+      do {
+        try membership.leave()
+      } catch {
+        logger.warning("jobs: the lease couldn't be given up, and ends by itself", metadata: ["error": "\(error)"])
+      }
+    }
     await pruner.stop()
     hub.finish()
     let left = state.running
@@ -288,7 +332,8 @@ extension JobQueue {
   func loadCounts() throws -> JobCounts {
     if let counts = state.counts { return counts }
     let counts = try ledger.count(lanes: Array(lanes.keys))
-    state.counts = counts
+    // What others do isn't counted here.
+    if membership == nil { state.counts = counts }
     return counts
   }
 

@@ -274,6 +274,9 @@ final class QueueState: Sendable {
   /// Whether jobs may be looked up ahead: none is to have a store to itself.
   var mayLookAhead: Bool { content.withLock { $0.use.closed.isEmpty } }
 
+  /// Whether the claim of a job that has a slot is durable.
+  func isClaimed(_ id: Int64) -> Bool { content.withLock { $0.running.isClaimed(id) ?? false } }
+
   /// Whether a turn that ends some jobs of a lane is to look up the next, because they were short.
   func looksAhead(in lane: String, after ended: [Int64]) -> Bool {
     content.withLock { content in
@@ -419,6 +422,9 @@ final class QueueState: Sendable {
   var hasWaiters: Bool { content.withLock { !$0.waiters.isEmpty } }
   func add(_ latch: Latch, for id: Int64) { content.withLock { $0.waiters.add(latch, for: id) } }
   func remove(_ latch: Latch, for id: Int64) { content.withLock { $0.waiters.remove(latch, for: id) } }
+  /// The jobs for whose end somebody waits.
+  var awaited: [Int64] { content.withLock { $0.waiters.jobs } }
+  func takeWaiters(for id: Int64) -> [Latch] { content.withLock { $0.waiters.take(for: id) } }
 }
 
 extension QueueState.Content {

@@ -160,6 +160,12 @@ package protocol NumberKeeping: IncrementalStore {
   func raiseNumbers(above number: Int64) throws
 }
 
+/// A store with a clock that all who use it share. Optional; see ``IncrementalStore``.
+package protocol TimeKeeping: IncrementalStore {
+  /// The time by that clock.
+  func time() throws -> Date
+}
+
 /// How a transaction of several saves ends.
 public enum TransactionEnd: Sendable, Hashable {
   /// Everything that was written stays.
