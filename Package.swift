@@ -95,7 +95,7 @@ let package = Package(
     layer(
       "SQLiteStore", ["ManagedObjects", "CoreDataStores", "SQLSchema", "CSQLite", ordered, grdb, sqlite, logging]),
     // By itself: neither ladectl nor programs that link the other libraries need libpq.
-    layer("PostgresStore", ["ManagedObjects", "SQLSchema", "PostgreSQL", ordered]),
+    layer("PostgresStore", ["ManagedObjects", "SQLSchema", "PostgreSQL", ordered, logging]),
     layer("StoreConformance", ["ManagedObjects"]),
     layer("MagicalRecord", ["ManagedObjects", "SQLiteStore"]),
     layer("ClassGeneration", ["ManagedObjects"]),
@@ -168,8 +168,11 @@ let package = Package(
     tests(of: "CoreDataStores", ["ManagedObjects", "StoreTestSupport", grdb]),
     tests(
       of: "SQLiteStore",
-      ["MagicalRecord", "ManagedObjects", "SQLSchema", "StoreTestSupport", grdb, sqlite, logging]),
-    tests(of: "PostgresStore", ["ManagedObjects", ordered]),
+      [
+        "MagicalRecord", "ManagedObjects", "PostgresStore", "SQLSchema", "PostgreSQL", "StoreTestSupport", grdb, sqlite,
+        logging,
+      ]),
+    tests(of: "PostgresStore", ["ManagedObjects", "PostgreSQL", "SQLSchema", ordered, logging]),
     tests(of: "StoreConformance", ["ManagedObjects", "PostgresStore", "SQLiteStore", ordered]),
     tests(of: "MagicalRecord", ["ManagedObjects", "SQLiteStore", "StoreTestSupport"]),
     tests(
@@ -180,7 +183,11 @@ let package = Package(
     tests(of: "Spool", ["CLinux", "LadeTypes", "StrictYAML"]),
     tests(
       of: "Jobs",
-      ["ManagedObjects", "SQLiteStore", "CoreDataStores", "Importing", "CArchive", "sqlitefaults", grdb, logging]),
+      [
+        "ManagedObjects", "SQLiteStore", "PostgresStore", "CoreDataStores", "Importing", "CArchive", "sqlitefaults",
+        grdb,
+        logging,
+      ]),
     tests(of: "Systemd", []),
     // A daemon in memory, for tests of what is served.
     .target(

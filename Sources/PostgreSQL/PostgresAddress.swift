@@ -25,4 +25,22 @@ package enum PostgresAddress {
     }
     return nil
   }
+
+  /// The environment by which PostgreSQL's own programs connect as a string says: nothing of it needs to be among their arguments,
+  /// which every user of the machine can read. Keywords without a variable are left out.
+  package static func environment(of string: String, password: String?) -> [String: String] {
+    var environment: [String: String] = [:]
+    if let options = PQconninfoParse(string, nil) {
+      defer { PQconninfoFree(options) }
+      var option = options
+      while option.pointee.keyword != nil {
+        if let name = option.pointee.envvar, let value = option.pointee.val {
+          environment[String(cString: name)] = String(cString: value)
+        }
+        option += 1
+      }
+    }
+    if let password { environment["PGPASSWORD"] = password }
+    return environment
+  }
 }

@@ -21,6 +21,8 @@ package final class PostgresConnection: @unchecked Sendable {
   private var preparedCount = 0
   /// Ends the statement that runs. Safe from any thread.
   package let cancellation: PostgresCancellation
+  /// Receives each statement when it has ended; nil for nobody.
+  var trace: (@Sendable (PostgresTrace) -> Void)?
 
   private struct Statement: Hashable {
     let text: String
@@ -80,17 +82,22 @@ package final class PostgresConnection: @unchecked Sendable {
 
   /// Runs statements that have no rows of interest, and no parameters.
   package func run(_ statements: String) throws {
-    try send { PQsendQuery(connection, statements) }
-    try drain()
+    try traced(statements) { count in
+      try send { PQsendQuery(connection, statements) }
+      try drain { count = Self.rows(of: $0) }
+    }
   }
 
   /// Runs statements without parameters. Returns the first column of the last one's first row.
   package func text(_ statements: String) throws -> String? {
-    try send { PQsendQuery(connection, statements) }
     var found: String?
-    try drain { result in
-      guard PQntuples(result) > 0, PQnfields(result) > 0, PQgetisnull(result, 0, 0) == 0 else { return }
-      found = PQgetvalue(result, 0, 0).map { String(cString: $0) }
+    try traced(statements) { count in
+      try send { PQsendQuery(connection, statements) }
+      try drain { result in
+        count = Self.rows(of: result)
+        guard PQntuples(result) > 0, PQnfields(result) > 0, PQgetisnull(result, 0, 0) == 0 else { return }
+        found = PQgetvalue(result, 0, 0).map { String(cString: $0) }
+      }
     }
     return found
   }
@@ -98,23 +105,28 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Runs one statement. It is prepared, and stays so for the next time. Rows are in binary form.
   @discardableResult
   package func query(_ statement: String, _ parameters: [PostgresValue] = []) throws -> PostgresRows {
-    try begin(statement, parameters)
-    return try collect()
+    try traced(statement, parameters) { count in
+      try begin(statement, parameters)
+      return try collect(&count)
+    }
   }
 
   /// Runs one statement that isn't prepared, and has no parameters. Rows are in binary form.
   @discardableResult
   package func rows(_ statement: String) throws -> PostgresRows {
-    try send { PQsendQueryParams(connection, statement, 0, nil, nil, nil, nil, 1) }
-    return try collect()
+    try traced(statement) { count in
+      try send { PQsendQueryParams(connection, statement, 0, nil, nil, nil, nil, 1) }
+      return try collect(&count)
+    }
   }
 
-  private func collect() throws -> PostgresRows {
+  private func collect(_ count: inout Int) throws -> PostgresRows {
     var rows: PostgresRows?
     var failure: (any Error)?
     while let result = try nextResult() {
       do {
         try check(result)
+        count = Self.rows(of: result)
         rows = PostgresRows(result)
       } catch {
         PQclear(result)
@@ -128,27 +140,49 @@ package final class PostgresConnection: @unchecked Sendable {
 
   /// Runs one statement, and calls `take` with its rows as they come; memory is bounded by one. `take` doesn't use the connection.
   package func each(_ statement: String, _ parameters: [PostgresValue], _ take: (PostgresRows) throws -> Void) throws {
-    try begin(statement, parameters)
-    PQsetSingleRowMode(connection)
-    var failure: (any Error)?
-    while let result = try nextResult() {
-      guard failure == nil else {
-        PQclear(result)
-        continue
-      }
-      do {
-        if PQresultStatus(result) == PGRES_SINGLE_TUPLE {
-          try take(PostgresRows(result))
-        } else {
-          defer { PQclear(result) }
-          try check(result)
+    try traced(statement, parameters) { count in
+      try begin(statement, parameters)
+      PQsetSingleRowMode(connection)
+      var failure: (any Error)?
+      while let result = try nextResult() {
+        guard failure == nil else {
+          PQclear(result)
+          continue
         }
-      } catch {
-        failure = error
-        cancellation.cancel()
+        do {
+          if PQresultStatus(result) == PGRES_SINGLE_TUPLE {
+            count += 1
+            try take(PostgresRows(result))
+          } else {
+            defer { PQclear(result) }
+            try check(result)
+          }
+        } catch {
+          failure = error
+          cancellation.cancel()
+        }
       }
+      if let failure { throw failure }
     }
-    if let failure { throw failure }
+  }
+
+  /// Runs a statement, and passes it on with its time and its rows, which `body` counts.
+  private func traced<T>(
+    _ statement: String, _ parameters: [PostgresValue] = [], _ body: (inout Int) throws -> T
+  ) rethrows -> T {
+    var count = 0
+    guard let trace else { return try body(&count) }
+    let start = ContinuousClock.now
+    defer {
+      trace(
+        PostgresTrace(statement: statement, parameters: parameters, rows: count, time: start.duration(to: .now)))
+    }
+    return try body(&count)
+  }
+
+  /// The rows that a statement has returned or changed.
+  private static func rows(of result: OpaquePointer) -> Int {
+    PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? Int(PQntuples(result))
   }
 
   /// Sends a prepared statement with its parameters.
@@ -245,6 +279,30 @@ package final class PostgresConnection: @unchecked Sendable {
   ///   - fill: gives the copy its rows. When it throws, nothing is copied, and a transaction is failed.
   @discardableResult
   package func copy(_ statement: String, _ fill: (inout PostgresCopy) throws -> Void) throws -> Int {
+    try copyBytes(statement) { send in
+      var copy = PostgresCopy(send)
+      try fill(&copy)
+      try copy.finish()
+    }
+  }
+
+  /// Writes rows in the form that the statement says. Returns their number.
+  /// - Parameters:
+  ///   - statement: `COPY … FROM STDIN`.
+  ///   - fill: sends the rows, in parts of any size. When it throws, nothing is copied, and a transaction is failed.
+  @discardableResult
+  package func copyBytes(
+    _ statement: String, _ fill: (_ send: @escaping ([UInt8]) throws -> Void) throws -> Void
+  ) throws -> Int {
+    try traced(statement) { count in
+      count = try copied(statement, fill)
+      return count
+    }
+  }
+
+  private func copied(
+    _ statement: String, _ fill: (_ send: @escaping ([UInt8]) throws -> Void) throws -> Void
+  ) throws -> Int {
     try send { PQsendQuery(connection, statement) }
     guard let begin = try nextResult() else { throw PostgresError(message: "the server doesn't begin the copy") }
     guard PQresultStatus(begin) == PGRES_COPY_IN else {
@@ -255,19 +313,17 @@ package final class PostgresConnection: @unchecked Sendable {
       throw failure ?? PostgresError(message: "the statement copies nothing")
     }
     PQclear(begin)
-    var copy = PostgresCopy { bytes in
-      try bytes.withUnsafeBytes { buffer in
-        guard let start = buffer.baseAddress else { return }
-        let code = PQputCopyData(
-          self.connection, start.assumingMemoryBound(to: CChar.self), Int32(truncatingIfNeeded: buffer.count))
-        guard code == 1 else { throw self.failure }
-      }
-      try self.check()
-    }
     var failure: (any Error)?
     do {
-      try fill(&copy)
-      try copy.finish()
+      try fill { bytes in
+        try bytes.withUnsafeBytes { buffer in
+          guard let start = buffer.baseAddress else { return }
+          let code = PQputCopyData(
+            self.connection, start.assumingMemoryBound(to: CChar.self), Int32(truncatingIfNeeded: buffer.count))
+          guard code == 1 else { throw self.failure }
+        }
+        try self.check()
+      }
     } catch { failure = error }
     let code = failure == nil ? PQputCopyEnd(connection, nil) : PQputCopyEnd(connection, "not wanted")
     var changed = 0
@@ -360,6 +416,15 @@ package final class PostgresConnection: @unchecked Sendable {
     return String(cString: text).split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(
       separator: "; ")
   }
+}
+
+/// A statement that has ended.
+package struct PostgresTrace: Sendable {
+  package let statement: String
+  package let parameters: [PostgresValue]
+  /// The rows that it has returned or changed.
+  package let rows: Int
+  package let time: Duration
 }
 
 /// Ends the statement that a connection runs, if any.

@@ -13,6 +13,12 @@ package struct PostgresAccess: Sendable {
   package let settings: [(String, String)]
   /// Statements that each connection begins with.
   package let beginning: String
+  /// Throws when the work of the connections isn't wanted any more. Called while they wait.
+  package var check: @Sendable () throws -> Void = {}
+  /// Receives each statement when it has ended; nil for nobody.
+  package var trace: (@Sendable (PostgresTrace) -> Void)?
+  /// What each connection does before it is used; nil for nothing.
+  package var entering: (@Sendable (PostgresConnection) throws -> Void)?
 
   /// - Parameter lockTimeout: how long a statement waits for another transaction's lock, in seconds.
   package init(
@@ -38,8 +44,10 @@ package struct PostgresAccess: Sendable {
   /// Opens a connection.
   /// - Throws: ``PostgresError``.
   package func connect() throws -> PostgresConnection {
-    let connection = try PostgresConnection(string, password: password, settings: settings)
+    let connection = try PostgresConnection(string, password: password, settings: settings, check: check)
     try connection.run(beginning)
+    try entering?(connection)
+    connection.trace = trace
     return connection
   }
 }

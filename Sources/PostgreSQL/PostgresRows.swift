@@ -68,6 +68,9 @@ package final class PostgresRow {
 
   deinit { PQclear(result) }
 
+  /// The number of its columns.
+  package var count: Int { Int(PQnfields(result)) }
+
   /// Lends a value's text, which ends with a zero; nil for null.
   package func withText<R>(_ column: Int, _ body: (UnsafeBufferPointer<CChar>?) throws -> R) rethrows -> R {
     let column = Int32(column)

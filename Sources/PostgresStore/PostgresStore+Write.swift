@@ -152,6 +152,26 @@ extension PostgresStore: MetadataKeeping {
   }
 }
 
+extension PostgresStore {
+  /// Checks whether a store can be opened with a model, as far as that follows from the model and from the one that the store
+  /// contains. Changes nothing, and leaves what depends on the rows to the migration.
+  /// - Throws: ``SchemaError`` when the model has no tables, ``MigrationError``, or ``ManagedObjectError/store(_:)`` when the
+  ///   server can't be reached.
+  package static func checkMigration(
+    _ string: String, schema: String, password: String?, to model: ManagedObjectModel, _ options: MigrationOptions
+  ) throws {
+    _ = try SchemaMap(model: model, PostgresDialect.self)
+    let name = "postgres schema \(schema)"
+    try PostgresFailure.translating(name) {
+      let connection = try PostgresAccess(string, password: password, schema: schema).connect()
+      guard try connection.text("SELECT to_regclass('lade_metadata')") != nil else { return }
+      let metadata = PostgresMetadata(connection)
+      guard let kept = try StoredVersion(path: name, text: { try metadata.text($0) }) else { return }
+      try MigrationRoute.check(from: kept, to: model, model.entities, options, store: name)
+    }
+  }
+}
+
 /// A batch request's view of a store: the writing connection.
 private final class PostgresTransaction: PostgresReader, StoreTransaction, @unchecked Sendable {
   // Sendable: it is used only by the thread that runs the transaction, while that runs.

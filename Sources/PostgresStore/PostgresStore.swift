@@ -4,6 +4,7 @@
 
 package import Foundation
 public import ManagedObjects
+public import Logging
 import PostgreSQL
 import SQLSchema
 import Synchronization
@@ -20,38 +21,47 @@ package final class PostgresStore: IncrementalStore {
   package let tables: PostgresTables
   let writer: PostgresWriter
   let numbers: PostgresNumbers
+  let sessions: PostgresSessions
+  /// How connections to it are opened.
+  let access: PostgresAccess
+  /// How long to wait for locks, and for a server that is gone.
+  let timeout: TimeInterval
   private let readers: PostgresPool
   private let generations: PostgresPool
   private let announcer: PostgresAnnouncer
   private let channel: String
   /// Receives failures of work that no caller waits for.
-  private let report: @Sendable (StoreFailure) -> Void
+  let report: @Sendable (StoreFailure) -> Void
   private let listener = Mutex<PostgresListener?>(nil)
   /// The last transaction of the history that was passed on.
   private let announced = Mutex<Int64?>(nil)
 
-  /// Connects, and creates the tables if they don't exist.
+  /// Connects, and creates or migrates the tables.
   /// - Parameters:
   ///   - string: as libpq takes it.
   ///   - namespace: the PostgreSQL schema with the tables.
   ///   - newIdentifier: the identifier of a new store; nil to make one.
   ///   - timeout: how long to wait for locks, for a free connection, and for a server that is gone.
-  package init(
+  package convenience init(
     _ string: String, schema namespace: String, model: ManagedObjectModel, entities: [EntityDescription],
-    options: PostgresStoreOptions = .init(), isReadOnly: Bool = false, newIdentifier: String? = nil,
-    timeout: TimeInterval = 30,
+    options: PostgresStoreOptions = .init(), migration: MigrationOptions = .init(), isReadOnly: Bool = false,
+    newIdentifier: String? = nil, timeout: TimeInterval = 30, logger: Logger = Logger(label: "sql"),
     backgroundFailureHandler: (@Sendable (StoreFailure) -> Void)? = nil
   ) throws {
-    let name = "postgres schema \(namespace)"
     let access = PostgresAccess(
       string, password: options.password, schema: namespace, lockTimeout: timeout,
       isSynchronous: options.durability == .everySave)
-    let writing = PostgresPool(access, limit: 2, timeout: timeout)
+    let sessions = PostgresSessions(namespace: namespace, name: "postgres schema \(namespace)")
     let opening = PostgresOpening(
-      model: model, entities: entities, name: name, namespace: namespace, isReadOnly: isReadOnly,
-      newIdentifier: newIdentifier)
-    let opened = try PostgresFailure.translating(name) {
-      try writing.repeating { connection in
+      model: model, entities: entities, access: access, sessions: sessions, migration: migration,
+      isReadOnly: isReadOnly, newIdentifier: newIdentifier, timeout: timeout)
+    var first = access
+    if let shouldStop = migration.shouldStop { first.check = { if shouldStop() { throw MaintenanceStopped() } } }
+    // Its connection isn't one of the store's, which wait until the store is open.
+    let pool = PostgresPool(first, limit: 1, timeout: timeout)
+    defer { pool.close() }
+    let opened = try PostgresFailure.translating(sessions.name) {
+      try pool.repeating { connection in
         let opened = try opening.open(connection)
         if options.persistentHistoryTracking, !isReadOnly {
           try connection.run("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('lade_history', 0))")
@@ -61,14 +71,34 @@ package final class PostgresStore: IncrementalStore {
         return opened
       }
     }
+    var using = access
+    using.entering = { try sessions.enter($0, after: opened.migrations) }
+    let log = PostgresSQLLog(options.sqlLog, logger, store: sessions.name, using)
+    if let log { using.trace = { log.note($0) } }
+    self.init(
+      using, sessions, opened, entities: entities, options: options, isReadOnly: isReadOnly, timeout: timeout, log: log,
+      report: backgroundFailureHandler ?? PersistentStoreDescription.reportToStandardError)
+  }
+
+  /// A store whose tables are known to fit.
+  /// - Parameter access: how its connections are opened.
+  init(
+    _ access: PostgresAccess, _ sessions: PostgresSessions, _ opened: PostgresOpening.Opened,
+    entities: [EntityDescription], options: PostgresStoreOptions, isReadOnly: Bool, timeout: TimeInterval,
+    log: PostgresSQLLog? = nil, report: @escaping @Sendable (StoreFailure) -> Void
+  ) {
     url = nil
     self.options = options
     self.isReadOnly = isReadOnly
-    report = backgroundFailureHandler ?? PersistentStoreDescription.reportToStandardError
-    tables = PostgresTables(of: entities, schema: opened.schema, identifier: opened.identifier, name: name)
+    self.sessions = sessions
+    self.access = access
+    self.timeout = timeout
+    self.report = report
+    let name = sessions.name
+    tables = PostgresTables(of: entities, schema: opened.schema, identifier: opened.identifier, name: name, log: log)
     readers = PostgresPool(access, limit: options.readers, timeout: timeout)
     generations = PostgresPool(access, limit: options.generations, timeout: timeout)
-    writer = PostgresWriter(writing, name: name, timeout: timeout)
+    writer = PostgresWriter(PostgresPool(access, limit: 2, timeout: timeout), name: name, timeout: timeout)
     // A pool of its own: a save numbers rows while it holds a writing connection.
     numbers = PostgresNumbers(PostgresPool(access, limit: 1, timeout: timeout), name: name)
     channel = "lade_" + opened.identifier.lowercased()
@@ -88,6 +118,7 @@ package final class PostgresStore: IncrementalStore {
     announcer.finish()
     for pool in [readers, generations, writer.pool] { pool.close() }
     numbers.close()
+    tables.log?.close()
   }
 
   package func synchronize() throws {
@@ -191,14 +222,17 @@ extension PersistentStoreDescription {
   ///   - connection: as libpq takes it: a URI such as `postgresql:///shop`, or keywords such as `service=shop`.
   ///   - schema: the PostgreSQL schema with the store's tables.
   ///   - configuration: the configuration whose entities the store holds.
+  ///   - sqlLogger: receives the store's statements, as ``PostgresStoreOptions/sqlLog`` has it, at the level `info`.
   public static func postgres(
-    _ connection: String, schema: String = "lade", configuration: String? = nil, options: PostgresStoreOptions = .init()
+    _ connection: String, schema: String = "lade", configuration: String? = nil,
+    options: PostgresStoreOptions = .init(),
+    sqlLogger: Logger = Logger(label: "sql")
   ) -> PersistentStoreDescription {
     PersistentStoreDescription(type: .postgres, configuration: configuration) { model, entities, opening in
       try PostgresStore(
         connection, schema: schema, model: model, entities: entities, options: options,
-        isReadOnly: opening.isReadOnly, timeout: opening.timeout,
-        backgroundFailureHandler: opening.backgroundFailureHandler)
+        migration: opening.migration, isReadOnly: opening.isReadOnly, timeout: opening.timeout,
+        logger: sqlLogger, backgroundFailureHandler: opening.backgroundFailureHandler)
     }
   }
 }

@@ -1,3 +1,5 @@
+public import SQLSchema
+
 /// Options of a store in a PostgreSQL database.
 public struct PostgresStoreOptions: Sendable, Hashable {
   /// When a committed save is safe from a loss of the server's power.
@@ -25,10 +27,15 @@ public struct PostgresStoreOptions: Sendable, Hashable {
   /// connection of its own.
   public var remoteChangeNotifications: Bool
 
+  /// How much of the store's SQL is logged, with times and what is selected in memory; by default what the process was started
+  /// with: `SQLLogLevel.ofProcess`.
+  public var sqlLog: SQLLogLevel
+
   /// Options. The defaults suit a store that is read while it is loaded in batches.
   public init(
     durability: Durability = .everySave, readers: Int = 4, generations: Int = 8, password: String? = nil,
-    persistentHistoryTracking: Bool = false, remoteChangeNotifications: Bool = false
+    persistentHistoryTracking: Bool = false, remoteChangeNotifications: Bool = false,
+    sqlLog: SQLLogLevel = .ofProcess
   ) {
     self.durability = durability
     self.readers = readers
@@ -36,5 +43,6 @@ public struct PostgresStoreOptions: Sendable, Hashable {
     self.password = password
     self.persistentHistoryTracking = persistentHistoryTracking
     self.remoteChangeNotifications = remoteChangeNotifications
+    self.sqlLog = sqlLog
   }
 }

@@ -1,4 +1,5 @@
 import ManagedObjects
+public import SQLSchema
 
 /// Options of a store in an SQLite file.
 public struct SQLiteStoreOptions: Sendable, Hashable {

@@ -91,12 +91,6 @@ struct SharedStoreTests {
     try theirs.close()
   }
 
-  @Test("another version of the model is refused with what differs")
-  func version() throws {
-    try coordinator().close()
-    #expect(throws: MigrationError.self) { _ = try coordinator(model: CompanyModel.older) }
-  }
-
   @Test("rows that exchange unique values are saved, and a taken value is a conflict")
   func unique() throws {
     let context = context(try coordinator())

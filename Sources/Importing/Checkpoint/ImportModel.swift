@@ -4,6 +4,8 @@ public import ManagedObjects
 public enum ImportModel {
   /// The checkpoint of each job.
   package static let checkpointEntity = "lade_checkpoint"
+  /// The number of each job's latest claim that has begun to work on the store.
+  package static let fenceEntity = "lade_fence"
   /// References of a job's rows to objects that the store doesn't have yet.
   package static let referenceEntity = "lade_unresolved"
   /// Deferred records of a job: they need an object that a later row may be.
@@ -24,7 +26,8 @@ public enum ImportModel {
   package static let beforeEntity = "lade_before"
   /// All of these. They are no user data.
   package static let entities: Set<String> = [
-    checkpointEntity, referenceEntity, asideEntity, seenEntity, importedEntity, resolvedEntity, cursorEntity, jobEntity,
+    checkpointEntity, fenceEntity, referenceEntity, asideEntity, seenEntity, importedEntity, resolvedEntity,
+    cursorEntity, jobEntity,
     lineageEntity, beforeEntity,
   ]
 
@@ -80,6 +83,13 @@ public enum ImportModel {
               AttributeDefinition("moved", .date, isOptional: false),
             ],
           uniquenessConstraints: [["recipe"]]),
+        EntityDefinition(
+          fenceEntity,
+          attributes: [
+            AttributeDefinition("job", .string, isOptional: false),
+            AttributeDefinition("claim", .integer64, isOptional: false, defaultValue: .int(0)),
+          ],
+          uniquenessConstraints: [["job"]]),
         EntityDefinition(
           asideEntity,
           attributes: [

@@ -87,6 +87,9 @@ final class SourceLoad {
   func run(_ control: ImportControl) throws -> ImportEnd {
     do {
       return try indexes.rebuilt { try loadBatches(control) }
+    } catch let error as SupersededSave {
+      // The reject file is that of another claimant now.
+      throw error
     } catch {
       do {
         try writer.dropUnsavedRejects()

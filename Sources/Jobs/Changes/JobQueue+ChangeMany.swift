@@ -74,11 +74,11 @@ extension JobQueue {
   /// Changes a page of jobs, but for those that were changed before a kill.
   private func change(_ jobs: [Int64], _ change: ChangeOptions, for changing: Job) async throws -> ChangeCheckpoint {
     let last = jobs.last ?? 0
-    let (id, who) = (changing.id, changing.submittedBy)
+    let who = changing.submittedBy
     switch change.action {
     case .cancel, .hold, .release, .priority:
       return try await ledger.write(jobs: jobs.count) { turn in
-        var checkpoint = try turn.checkpoint(of: id)
+        var checkpoint = try turn.checkpoint(of: changing)
         var refused: [JobChangeResult.Refusal] = []
         for job in jobs where !checkpoint.done.contains(job) {
           do {
@@ -89,22 +89,22 @@ extension JobQueue {
           }
         }
         checkpoint.endPage(at: last, refused: refused)
-        try turn.write(checkpoint, of: id)
+        try turn.write(checkpoint, of: changing)
         let answer = checkpoint
         return { answer }
       }
     case .retry, .remove:
-      let done = try await ledger.checkpoint(of: id).done
+      let done = try await ledger.checkpoint(of: changing.id).done
       let refused = try await withThrowingTaskGroup(of: [JobChangeResult.Refusal].self) { group in
         for job in jobs where !done.contains(job) {
-          group.addTask { try await self.change(job, change.action, for: id, by: who) }
+          group.addTask { try await self.change(job, change.action, for: changing, by: who) }
         }
         return try await group.reduce(into: []) { $0 += $1 }
       }
       return try await ledger.write { turn in
-        var checkpoint = try turn.checkpoint(of: id)
+        var checkpoint = try turn.checkpoint(of: changing)
         checkpoint.endPage(at: last, refused: refused.sorted { $0.job > $1.job })
-        try turn.write(checkpoint, of: id)
+        try turn.write(checkpoint, of: changing)
         let answer = checkpoint
         return { answer }
       }
@@ -113,12 +113,12 @@ extension JobQueue {
 
   /// Retries or removes a job, whose files may have to be moved first.
   private func change(
-    _ job: Int64, _ action: JobChange.Action, for id: Int64, by who: String
+    _ job: Int64, _ action: JobChange.Action, for changing: Job, by who: String
   ) async throws -> [JobChangeResult.Refusal] {
     let note: LedgerNote = { turn in
-      var checkpoint = try turn.checkpoint(of: id)
+      var checkpoint = try turn.checkpoint(of: changing)
       checkpoint.note(changed: job)
-      try turn.write(checkpoint, of: id)
+      try turn.write(checkpoint, of: changing)
     }
     do {
       if action == .retry {
@@ -148,16 +148,20 @@ extension JobLedger {
   /// How far a job has come that changes others.
   fileprivate func checkpoint(of id: Int64) async throws -> ChangeCheckpoint {
     try await queue.perform { context in
-      try LedgerTurn(context: context, now: Date(), backoff: Backoff()).checkpoint(of: id)
+      try ChangeCheckpoint(LedgerTurn(context: context, now: Date(), backoff: Backoff()).job(id).checkpoint)
     }
   }
 }
 
 extension LedgerTurn {
-  fileprivate func checkpoint(of id: Int64) throws -> ChangeCheckpoint { try ChangeCheckpoint(job(id).checkpoint) }
+  // The fence of such a job is its own row, which each of its transactions writes.
 
-  fileprivate func write(_ checkpoint: ChangeCheckpoint, of id: Int64) throws {
-    try job(id).checkpoint = checkpoint.text()
+  fileprivate func checkpoint(of job: Job) throws -> ChangeCheckpoint {
+    try ChangeCheckpoint(self.job(job.id, claimedAs: job.claim).checkpoint)
+  }
+
+  fileprivate func write(_ checkpoint: ChangeCheckpoint, of job: Job) throws {
+    try self.job(job.id, claimedAs: job.claim).checkpoint = checkpoint.text()
   }
 
   /// Does what needs no file to a job. If it throws a refusal of this job, nothing has changed.

@@ -122,7 +122,11 @@ extension JobLedger {
       let running = FetchPredicate.equal(JobRecord.Key.state.name, .string(JobState.running.rawValue))
       let jobs = try turn.context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: running))
       for job in jobs {
-        if let end = endBefore(try job.snapshot()) {
+        // Looking raises the fence to the number that the job gets, so that what is seen doesn't change any more.
+        var snapshot = try job.snapshot()
+        snapshot.claim += 1
+        if let end = endBefore(snapshot) {
+          job.claim = snapshot.claim
           try turn.record(end, of: job, jitter: 0)
           continue
         }

@@ -27,6 +27,20 @@ extension JobLedger {
     }
   }
 
+  /// Whether a job is that of an operation, by what is durable. Blocks.
+  func isOwn(_ job: Job) throws -> Bool {
+    try reader.performAndWait { context in
+      let objectID = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: job.id)
+      let request = FetchRequest<JobRecord>(
+        entityName: QueueModel.job,
+        predicate: .comparison(.evaluatedObject, .equal, .constant(.object(objectID))), fetchLimit: 1)
+      guard let stored = try context.fetch(request).first else { return false }
+      // An operation may have begun ahead of its claim.
+      return stored.claim == job.claim
+        ? stored.jobState == .running : stored.claim == job.claim - 1 && stored.jobState == .available
+    }
+  }
+
   /// The jobs that pass a filter, read on the reader's queue.
   func read(_ filter: JobFilter) async throws -> [Job] {
     try await reader.perform { context in try Self.records(filter, in: context).map { try $0.snapshot() } }

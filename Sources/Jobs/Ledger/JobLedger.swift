@@ -19,8 +19,8 @@ protocol LedgerObserver: AnyObject, Sendable {
   /// The recipes whose completed imports are noted. They change on the ledger's queue only.
   var watchedRecipes: Set<String> { get }
   /// A turn is about to change a job that is available.
-  /// - Returns: whether its operation has begun, and only its claim isn't written yet.
-  func ledgerWillChange(_ id: Int64, in lane: String) -> Bool
+  /// - Returns: the number of the claim with which its operation has begun, if that isn't written yet.
+  func ledgerWillChange(_ id: Int64, in lane: String) -> Int64?
   /// A turn is about to be saved: changes that can share its transaction may be added.
   func ledgerWillCommit(_ turn: LedgerTurn)
   /// These changes are durable.

@@ -63,6 +63,16 @@ final class LedgerTurn {
     return job
   }
 
+  /// The job of an operation, if its claim is still the latest: what the operation has to say is then this job's. With the
+  /// optimistic locking of the save this compares and sets.
+  /// - Throws: ``JobQueueError/superseded(id:claim:by:)``; or as ``job(_:)``.
+  func job(_ id: Int64, claimedAs claim: Int64) throws -> JobRecord {
+    let job = try job(id)
+    if hasBegun(job) { try self.claim(job) }
+    guard job.claim == claim else { throw JobQueueError.superseded(id: id, claim: claim, by: job.claim) }
+    return job
+  }
+
   private func existing<Record: ManagedObject>(_ type: Record.Type, _ entity: String, _ number: Int64) throws -> Record?
   {
     let id = try context.persistentStoreCoordinator.managedObjectID(entity: entity, number: number)
@@ -107,7 +117,8 @@ final class LedgerTurn {
   /// claim.
   func hasBegun(_ job: JobRecord) -> Bool {
     guard let observer, job.jobState == .available, !job.objectID.isTemporaryID else { return false }
-    return observer.ledgerWillChange(job.objectID.number, in: job.lane)
+    // One that was rescued from this process is available, too, under a number that it hasn't begun with.
+    return observer.ledgerWillChange(job.objectID.number, in: job.lane) == job.claim + 1
   }
 
   /// Writes that a job's operation begins, or has begun.

@@ -76,6 +76,7 @@ extension JobRecord {
     job.startedAt = startedAt
     job.endedAt = endedAt
     job.attempt = attempt
+    job.claim = claim
     job.rescues = rescues
     job.isHeld = isHeld
     job.isAwaitingFile = isAwaitingFile
@@ -133,6 +134,7 @@ extension JobRecord {
     machine.startedAt = startedAt
     machine.endedAt = endedAt
     machine.attempt = attempt
+    machine.claim = claim
     machine.isCancelRequested = isCancelRequested
     machine.isHeld = isHeld
     machine.isAwaitingFile = isAwaitingFile
@@ -149,6 +151,7 @@ extension JobRecord {
     startedAt = machine.startedAt
     endedAt = machine.endedAt
     attempt = machine.attempt
+    claim = machine.claim
     maxAttempts = machine.maxAttempts
     isCancelRequested = machine.isCancelRequested
     isHeld = machine.isHeld

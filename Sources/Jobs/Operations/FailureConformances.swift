@@ -7,6 +7,15 @@ extension JobOptionsError: JobFailing {
   public var jobFailure: JobFailure { JobFailure(code: "bad_options", message: description, isRetryable: false) }
 }
 
+extension SupersededSave: JobFailing {
+  package var jobFailure: JobFailure { JobFailure(code: "superseded", message: description, isRetryable: true) }
+}
+
+extension JobFence.Raised: JobFailing {
+  /// Retryable: if the queue knows of no later claim, it was restored from a copy, and its claims catch up.
+  package var jobFailure: JobFailure { JobFailure(code: "superseded", message: description, isRetryable: true) }
+}
+
 // What an import's errors mean for its job: a file that can't be read as it is stays so; a disk may get space.
 
 extension MappingError: JobFailing {
@@ -210,7 +219,10 @@ extension MaintenanceError: JobFailing {
   /// Not retryable: the kind of store or its configuration has to change first.
   public var jobFailure: JobFailure {
     switch self {
-    case .unsupported: return JobFailure(code: "unsupported", message: description, isRetryable: false)
+    case .unsupported, .needless: return JobFailure(code: "unsupported", message: description, isRetryable: false)
+    case .missingProgram: return JobFailure(code: "not_installed", message: description, isRetryable: false)
+    // The server may have been away.
+    case .programFailed: return JobFailure(code: "program_failed", message: description, isRetryable: true)
     case .notIncremental:
       return JobFailure(
         code: "not_incremental", message: description + ", by a vacuum job with prepare_incremental", isRetryable: false

@@ -72,6 +72,8 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
   /// - Returns: how the job ended, if it was to stop.
   private func evolve(for request: ImportRequest) throws -> JobOutcome? {
     let (name, coordinator) = try namedStore()
+    // A model is never changed for a claim that is over.
+    _ = try fence(in: coordinator)
     let contract = request.options.mapping.schema
     let difference = try SchemaScan(request, into: coordinator.model).run { isCancelled || isDraining }
     guard difference.isWhole else { return isCancelled ? .cancelled(job.progress) : .interrupted(job.progress) }

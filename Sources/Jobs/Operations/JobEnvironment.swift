@@ -37,6 +37,8 @@ public struct JobEnvironment: Sendable {
   public var logger: Logger
   /// Reports the job's progress to the queue. Set by the queue for each job.
   public internal(set) var report: @Sendable (JobProgress) -> Void = { _ in }
+  /// Whether a job is still the operation's that has it. Set by the queue for each job.
+  var isOwn: (@Sendable (Job) throws -> Bool)?
   /// Changes jobs of the queue that runs the operation. Set by the queue for each job.
   var changeJobs: (@Sendable (ChangeOperation) async throws -> JobOutcome)?
 

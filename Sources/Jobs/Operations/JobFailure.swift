@@ -51,6 +51,13 @@ public struct JobFailure: Error, Sendable, Hashable, Codable, CustomStringConver
     }
   }
 
+  /// The operation of a claim that isn't the latest any more. Where it is nonetheless, the queue is older than the data store; with
+  /// the next claims it gets ahead of it.
+  static func superseded(_ job: Job) -> JobFailure {
+    JobFailure(
+      code: "superseded", message: "another has taken the job over since claim \(job.claim)", isRetryable: true)
+  }
+
   /// The message.
   public var description: String { message }
 }

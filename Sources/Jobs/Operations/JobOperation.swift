@@ -2,6 +2,7 @@
 // there and counts it as finished when that returns. See `LaneQueue` for which queue that is.
 
 public import Foundation
+import Importing
 public import ManagedObjects
 import Synchronization
 
@@ -40,6 +41,8 @@ open class JobOperation: Operation, @unchecked Sendable {
   private let ending = Mutex(Ending())
   private let successor = Mutex<(@Sendable () -> JobOperation?)?>(nil)
   private let finished = Mutex<(@Sendable (JobOperation?) -> Void)?>(nil)
+  /// What the saves of the operation's contexts compare, by coordinator.
+  private let fences = Mutex<[ObjectIdentifier: SaveFence]>([:])
 
   private struct Ending {
     var outcome: JobOutcome?
@@ -95,13 +98,34 @@ open class JobOperation: Operation, @unchecked Sendable {
   package func endBefore() throws -> JobOutcome? { nil }
 
   /// A context of the operation's own over a data store, for ``perform()``: it belongs to the thread that calls this. Its
-  /// saves have `job` and the job's number as their author.
+  /// saves have `job` and the job's number as their author, and nothing is saved any more once another has taken the job over.
   /// - Parameter store: the store's name; nil: the store that the job names.
-  /// - Throws: ``JobFailure`` of the code `no_such_store`.
+  /// - Throws: ``JobFailure`` of the codes `no_such_store` and `superseded`.
   public final func context(for store: String? = nil) throws -> ManagedObjectContext {
+    let context = try readingContext(for: store)
+    context.fence = try fence(in: context.persistentStoreCoordinator)
+    return context
+  }
+
+  /// A context that only reads.
+  final func readingContext(for store: String? = nil) throws -> ManagedObjectContext {
     ManagedObjectContext(
       .confinement, coordinator: try namedStore(store).coordinator, name: "\(job.kind) \(job.id)",
       transactionAuthor: "job \(job.id)")
+  }
+
+  /// Raises the fence of a data store to this claim of the job, before the first that is read there; nil for a store that has no
+  /// place for one.
+  /// - Throws: ``JobFailure`` of the code `superseded`.
+  final func fence(in coordinator: PersistentStoreCoordinator) throws -> SaveFence? {
+    guard job.claim > 0, coordinator.model.entitiesByName[ImportModel.fenceEntity] != nil else { return nil }
+    if let known = fences.withLock({ $0[ObjectIdentifier(coordinator)] }) { return known }
+    let fence = try JobFence.raise(checkpointName, to: job.claim, in: coordinator)
+    // Whoever came later may have raised the fence, ended the job and removed what it keeps, the fence as well. From here on
+    // that can't happen any more.
+    guard try environment.isOwn?(job) ?? true else { throw JobFailure.superseded(job) }
+    fences.withLock { $0[ObjectIdentifier(coordinator)] = fence }
+    return fence
   }
 
   /// A data store by its name; by default that of the job.

@@ -28,6 +28,9 @@ package struct UnfinishedImport {
       return (nil, nil)
     }
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "import \(job.id), end")
+    if job.claim > 0, coordinator.model.entitiesByName[ImportModel.fenceEntity] != nil {
+      context.fence = try JobFence.close(checkpoint, to: job.claim, in: coordinator)
+    }
     guard let saved = try ImportCheckpoint.committed(checkpoint, in: context) else { return (nil, nil) }
     context.reset()
     if job.origin?.retriedJob != nil {

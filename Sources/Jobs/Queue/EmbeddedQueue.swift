@@ -355,7 +355,7 @@ private final class JobRemains: JobQueueDelegate {
 
   func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws {
     if let name = job.activeName { try await inputs.remove(name) }
-    guard JobCheckpoint.kinds.contains(job.kind), let data = dataStores[job.store ?? ""] else { return }
-    try JobCheckpoint.forget(job.id, queue: queueIdentifier, in: data)
+    guard JobCheckpoint.isKept(by: job.kind), let data = dataStores[job.store ?? ""] else { return }
+    try JobCheckpoint.forget(job.id, claim: job.claim, queue: queueIdentifier, in: data)
   }
 }

@@ -33,6 +33,7 @@ extension JobQueue {
     for (key, value) in job.logMetadata { environment.logger[metadataKey: key] = value }
     if let stores = environment.presentStores { environment.dataStores = stores() }
     environment.report = { [weak self] in self?.note($0, of: job.id) }
+    environment.isOwn = { [ledger] in try ledger.isOwn($0) }
     environment.changeJobs = { [weak self] operation in
       guard let self else { return .interrupted(operation.job.progress) }
       return try await changeJobs(for: operation)
@@ -75,13 +76,15 @@ extension JobQueue {
   /// Makes the end of an operation durable. Its slot is free after that.
   func write(_ outcome: JobOutcome, of id: Int64) {
     let jitter = random()
+    guard let claim = state.claim(of: id) else { return }
     ledger.write({ turn in
-      let job = try turn.job(id)
+      let job = try turn.job(id, claimedAs: claim)
       try turn.record(outcome, of: job, jitter: jitter)
       return {}
     }) { [weak self] (result: Result<Void, any Error>) in
       guard let self, case .failure(let error) = result else { return }
       switch error {
+      case JobQueueError.superseded: giveUp(id, error)
       case JobQueueError.noSuchJob, JobQueueError.notPossible, JobQueueError.unreadable: forget(id, error)
       default:
         state.noteUnwritten(outcome, of: id)
@@ -95,6 +98,16 @@ extension JobQueue {
     logger.error(
       "job \(id): its end was lost, for its row was changed by another program",
       metadata: ["job": "\(id)", "error": "\(error)"])
+    letGo(of: id)
+  }
+
+  /// Another has taken the job over, whose state and files are left to it.
+  private func giveUp(_ id: Int64, _ error: any Error) {
+    logger.notice("job \(id): another has taken it over", metadata: ["job": "\(id)", "reason": "\(error)"])
+    letGo(of: id)
+  }
+
+  private func letGo(of id: Int64) {
     for waiter in state.forget(id) { waiter.open() }
     endDrainIfQuiet()
   }
@@ -129,6 +142,7 @@ extension JobQueue {
     begun.state = .running
     begun.startedAt = clock.now()
     begun.attempt += 1
+    begun.claim += 1
     let operation = prepare(begun)
     writeClaims()
     return operation
@@ -201,7 +215,7 @@ extension JobQueue: LedgerObserver {
 
   var watchedRecipes: Set<String> { state.watchedRecipes }
 
-  func ledgerWillChange(_ id: Int64, in lane: String) -> Bool { state.willChange(id, in: lane) }
+  func ledgerWillChange(_ id: Int64, in lane: String) -> Int64? { state.willChange(id, in: lane) }
 
   /// The next job is claimed in the transaction that ends the one before, so that a job costs one and not two.
   func ledgerWillCommit(_ turn: LedgerTurn) {

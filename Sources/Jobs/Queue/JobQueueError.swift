@@ -14,6 +14,8 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
   case refused(id: Int64, why: String)
   /// The request isn't possible in the job's state.
   case notPossible(id: Int64, IllegalTransition)
+  /// Another has claimed the job since this claim.
+  case superseded(id: Int64, claim: Int64, by: Int64)
   /// The lanes can't be set up as configured.
   case invalidLanes(String)
   /// Lanes that can't be removed, with the number of their jobs that haven't ended.
@@ -42,6 +44,8 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
     case .notPossible(let id, let transition):
       return
         "job \(id) is \(transition.state?.rawValue ?? "new") and can't be \(transition.participle): \(transition.why)"
+    case .superseded(let id, let claim, let latest):
+      return "claim \(claim) of job \(id) is over: the job has been taken over since, under claim \(latest)"
     case .invalidLanes(let why): return "the lanes can't be set up: \(why)"
     case .lanesInUse(let lanes):
       return lanes.sorted { $0.key < $1.key }.map { name, jobs in

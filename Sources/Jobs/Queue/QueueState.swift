@@ -294,14 +294,17 @@ final class QueueState: Sendable {
   func ahead(in lane: String) -> Int { content.withLock { $0.ahead(in: lane) } }
 
   /// A job that is available is about to change: it doesn't begin ahead any more.
-  /// - Returns: whether it has begun, and only its claim isn't written yet.
-  func willChange(_ id: Int64, in lane: String) -> Bool {
+  /// - Returns: the number of the claim with which it has begun, if that isn't written yet.
+  func willChange(_ id: Int64, in lane: String) -> Int64? {
     content.withLock { content in
-      if let isClaimed = content.running.isClaimed(id) { return !isClaimed }
+      if let isClaimed = content.running.isClaimed(id) { return isClaimed ? nil : content.running.claim(of: id) }
       content.upcoming.remove(id, from: lane)
-      return false
+      return nil
     }
   }
+
+  /// The number of the claim under which a job of this process has a slot.
+  func claim(of id: Int64) -> Int64? { content.withLock { $0.running.claim(of: id) } }
 
   /// The claims of jobs that have begun are to be written.
   /// - Returns: whether that has to be requested; false where a request is in line.
@@ -443,7 +446,7 @@ extension QueueState.Content {
       letsIn(next, after: job, access)
     else { return nil }
     upcoming.removeFirst(in: job.lane)
-    running.passOn(id, to: next.job.id)
+    running.passOn(id, to: next.job)
     let holder = StoreUse.Holder(id: next.job.id, kind: next.job.kind, lane: next.job.lane)
     _ = use.enter(holder, store: next.job.store, access: next.access)
     return next.job

@@ -38,6 +38,7 @@ struct RunningJobs {
   /// A job that was passed a slot on and whose operation is being made.
   private struct Beginning {
     let lane: String
+    let claim: Int64
     var isClaimed = false
     var isStopped = false
   }
@@ -74,6 +75,9 @@ struct RunningJobs {
   /// Whether a job's claim is durable; nil if it hasn't begun.
   func isClaimed(_ id: Int64) -> Bool? { running[id]?.isClaimed ?? beginning[id]?.isClaimed }
 
+  /// The number of a job's claim, which needn't be durable yet.
+  func claim(of id: Int64) -> Int64? { running[id]?.snapshot.claim ?? beginning[id]?.claim }
+
   /// The jobs that have begun and whose claims aren't durable, in order.
   var unclaimed: [Int64] {
     let begun = running.filter { !$0.value.isClaimed }.map(\.key)
@@ -101,8 +105,10 @@ struct RunningJobs {
 
   // MARK: From slot to end
 
-  /// A job is passed a slot on.
-  mutating func reserve(_ id: Int64, in lane: String) { beginning[id] = Beginning(lane: lane) }
+  /// A job, which is available still, is passed a slot on.
+  mutating func reserve(_ job: Job, in lane: String) {
+    beginning[job.id] = Beginning(lane: lane, claim: job.claim + 1)
+  }
 
   /// A job's operation is about to run.
   /// - Returns: what happened since it was passed its slot on; nil if it was claimed.
@@ -192,7 +198,7 @@ struct RunningJobs {
   }
 
   /// A job whose operation has ended passes its slot on to another.
-  mutating func passOn(_ id: Int64, to next: Int64) {
+  mutating func passOn(_ id: Int64, to next: Job) {
     guard let lane = running[id]?.snapshot.lane else { return }
     running[id]?.hasPassedOn = true
     passedOn[lane, default: 0] += 1

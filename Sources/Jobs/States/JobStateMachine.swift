@@ -32,6 +32,9 @@ package struct JobStateMachine: Sendable, Equatable {
   /// How many attempts were made, the running one included. An attempt that the daemon's end cut short goes on with
   /// the next claim, and isn't counted twice.
   package internal(set) var attempt = 0
+  /// The number of its latest claim. It rises with each claim and each rescue, whatever happens in between, and so tells who
+  /// works on the job from all who did before; see `JobFence`.
+  package internal(set) var claim: Int64 = 0
   package internal(set) var maxAttempts: Int
   /// Whether the running job is to be cancelled.
   package internal(set) var isCancelRequested = false
@@ -196,6 +199,7 @@ extension JobStateMachine {
     switch state {
     case nil: throw illegal(event, "it isn't in the queue")
     case .running:
+      claim += 1
       if isCancelRequested { return end(.cancelled, at: time) }
       attempt = max(0, attempt - 1)
     case .scheduled: if isAwaitingFile { return [] }
@@ -273,6 +277,7 @@ extension JobStateMachine {
       state = .running
       startedAt = time
       attempt += 1
+      claim += 1
       return [.run]
     case .scheduled: throw illegal(event, "it waits for its time, its file, another job or its release")
     case .retryable: throw illegal(event, "its next attempt isn't due")
@@ -324,8 +329,10 @@ extension JobStateMachine {
     return putBack(at: time)
   }
 
+  /// Whoever ran it may be stopped and not gone: with the new number nothing that it writes from now on counts.
   mutating func rescue(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
     try requireRunning(event)
+    claim += 1
     return putBack(at: time)
   }
 

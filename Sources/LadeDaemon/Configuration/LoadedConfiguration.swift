@@ -3,6 +3,7 @@ import Foundation
 import Importing
 import Jobs
 import ManagedObjects
+import PostgresStore
 import SQLiteStore
 import Spool
 import StrictYAML
@@ -133,18 +134,25 @@ extension LoadedConfiguration {
     }
   }
 
-  /// The stores that couldn't be opened at the next start, because their files can't be migrated to their models. Files
-  /// that the caller may not read are left out. Makes nothing. Blocks.
+  /// The stores that couldn't be opened at the next start, because they can't be migrated to their models. Files that
+  /// the caller may not read are left out, and servers that can't be reached. Makes nothing. Blocks.
   func migrationProblems() -> [ConfigurationProblem] {
     DataStores.readable(configuration.stores).stores.all.compactMap { store in
       let name = store.configuration.name
-      guard let path = store.configuration.place.path else { return nil }
-      let file = URL(fileURLWithPath: path)
+      let (model, options) = (store.coordinator.model, store.configuration.migration.options)
       do {
-        try SQLiteStore.checkMigration(
-          at: file, to: store.coordinator.model, store.configuration.migration.options)
+        switch store.configuration.place {
+        case .file(let path):
+          try SQLiteStore.checkMigration(at: URL(fileURLWithPath: path), to: model, options)
+        case .postgres(let place):
+          try PostgresStore.checkMigration(
+            place.connection, schema: place.schema, password: place.password(), to: model, options)
+        }
         return nil
-      } catch ManagedObjectError.store(let failure) where [.permission, .cannotOpen].contains(failure.kind) {
+      } catch is MaskingError {
+        // Only the daemon has it.
+        return nil
+      } catch ManagedObjectError.store(let failure) where [.permission, .cannotOpen, .io].contains(failure.kind) {
         return nil
       } catch {
         let key = "stores.\(name).model"

@@ -70,9 +70,6 @@ extension StoreConfiguration {
       return .file(path: path)
     }
     section[.path]?.conflict("there is `postgres` as well; give one of them")
-    for key in [Key.evolves, .migration, .backups] {
-      section[key]?.conflict("stores in PostgreSQL don't have it yet")
-    }
     let connection = postgres.connectionString()
     var credential: String?
     if let value = section[.credential] { credential = value.credentialName() }

@@ -1,5 +1,8 @@
 import Importing
+import ManagedObjects
 import PostgreSQL
+import PostgresStore
+import SQLiteStore
 
 /// Where a store's rows are.
 package enum StorePlace: Sendable, Equatable {
@@ -11,6 +14,14 @@ package enum StorePlace: Sendable, Equatable {
   /// The SQLite file; nil for a store in a database.
   var path: String? {
     if case .file(let path) = self { path } else { nil }
+  }
+
+  /// What copies of the store are.
+  var copyForm: StoreCopyForm {
+    switch self {
+    case .file: SQLiteStore.copyForm
+    case .postgres: PostgresStore.copyForm
+    }
   }
 
   /// The place in a line, for people. No connection string is in it.
@@ -35,6 +46,11 @@ package struct PostgresPlace: Sendable, Equatable {
     self.connection = connection
     self.credential = credential
     self.schema = schema
+  }
+
+  /// The password; nil where there is no credential.
+  func password() throws -> String? {
+    try credential.map { String(decoding: try MaskCredentials.ofProcess.secret($0), as: UTF8.self) }
   }
 }
 

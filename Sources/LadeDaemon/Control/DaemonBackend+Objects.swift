@@ -3,7 +3,6 @@ import ControlServer
 import Foundation
 import Jobs
 import ManagedObjects
-import SQLiteStore
 
 extension DaemonBackend {
   func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage {
@@ -324,7 +323,7 @@ extension DaemonBackend {
     guard let store = stores[name] else { throw ControlError.noSuchStore(name, known: stores.names) }
     let folder = configuration.backupFolder(of: store.configuration)
     let backups = try await Self.backupQueue.result {
-      try StoreBackup.all(of: name, in: URL(fileURLWithPath: folder), form: SQLiteStore.copyForm)
+      try StoreBackup.all(of: name, in: URL(fileURLWithPath: folder), form: store.configuration.place.copyForm)
     }
     return BackupList(
       folder: folder,
@@ -341,7 +340,8 @@ extension DaemonBackend {
     do {
       try await Self.backupQueue.result {
         try StoreBackup.check(
-          backup, of: store.configuration.name, in: URL(fileURLWithPath: folder), form: SQLiteStore.copyForm)
+          backup, of: store.configuration.name, in: URL(fileURLWithPath: folder),
+          form: store.configuration.place.copyForm)
       }
     } catch let failure as JobFailure {
       throw ControlError.invalid(
@@ -351,7 +351,7 @@ extension DaemonBackend {
   }
 
   private func shown(_ store: DataStores.Store, _ query: StoreCountQuery) async throws -> Store {
-    let sizes = store.configuration.place.path.map { StoreSizes(ofSQLiteFile: $0) } ?? StoreSizes(content: 0, log: 0)
+    let sizes = try await Self.backupQueue.result { store.sizes ?? StoreSizes(content: 0, log: 0) }
     var counts: [String: Int] = [:]
     if query.counts ?? (sizes.content <= Self.cheaplyCounted) {
       counts = try await reading(store, by: nil) { context in

@@ -132,7 +132,7 @@ struct DaemonBackend: ControlBackend {
     case .notPossible, .refused: ControlError.conflict(reason: error.description)
     case .invalidSubmission, .unknownKind, .unknownLane:
       ControlError.invalid(field: "job", reason: error.description)
-    case .invalidLanes, .lanesInUse, .invalidSchedule, .startedBefore, .unreadable: error
+    case .superseded, .invalidLanes, .lanesInUse, .invalidSchedule, .startedBefore, .unreadable: error
     }
   }
 }

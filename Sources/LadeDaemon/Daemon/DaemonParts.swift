@@ -117,9 +117,10 @@ final class DaemonParts: Sendable {
 
   private static func sizes(of stores: DataStores, queue: String) -> StoreSizesMeter {
     StoreSizesMeter {
-      let files = stores.all.compactMap { store in store.configuration.place.path.map { (store.configuration.name, $0) }
+      let sizes = stores.all.compactMap { store in
+        store.sizes.map { (store: store.configuration.name, sizes: $0) }
       }
-      return (files + [(MainContexts.queueStoreName, queue)]).map { (store: $0, sizes: StoreSizes(ofSQLiteFile: $1)) }
+      return sizes + [(store: MainContexts.queueStoreName, sizes: StoreSizes(ofSQLiteFile: queue))]
     }
   }
 

@@ -24,7 +24,7 @@ struct PathDiagnosis {
   }
 
   /// What the error itself tells.
-  private static func cause(of error: any Error) -> DaemonError.Cause {
+  static func cause(of error: any Error) -> DaemonError.Cause {
     switch error {
     case ManagedObjectError.incompatibleStore, is MigrationError: .unreadable
     case ManagedObjectError.store(let failure):

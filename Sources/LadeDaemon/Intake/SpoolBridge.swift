@@ -127,9 +127,8 @@ struct SpoolBridge: SpoolDelegate {
       let rejects = current.now.configuration.rejects
       try await directories.onQueue { try RejectRetryFiles(job: job.id, rejects: rejects).remove() }
     }
-    if JobCheckpoint.kinds.contains(job.kind), let store = job.store, let coordinator = plan.stores[store]?.coordinator
-    {
-      await forget(job.id, in: store, coordinator)
+    if JobCheckpoint.isKept(by: job.kind), let store = job.store, let coordinator = plan.stores[store]?.coordinator {
+      await forget(job.id, job.claim, in: store, coordinator)
     }
     if job.readsDatabase { try await removeExtract(of: job.id) }
     // What it waits for is put away when it has come; a ticket in active/ brings it.
@@ -150,9 +149,13 @@ struct SpoolBridge: SpoolDelegate {
   }
 
   /// Removes what a job keeps in a store to go on by.
-  private func forget(_ job: Int64, in store: String, _ coordinator: PersistentStoreCoordinator) async {
+  private func forget(
+    _ job: Int64, _ claim: Int64?, in store: String, _ coordinator: PersistentStoreCoordinator
+  ) async {
     do {
-      try await directories.onQueue { try JobCheckpoint.forget(job, queue: queueIdentifier, in: coordinator) }
+      try await directories.onQueue {
+        try JobCheckpoint.forget(job, claim: claim, queue: queueIdentifier, in: coordinator)
+      }
     } catch {
       // A remaining checkpoint is harmless: the job's number is never used again.
       logger.warning(
@@ -190,11 +193,11 @@ struct SpoolBridge: SpoolDelegate {
         // Its checkpoint couldn't be removed when the file was put away.
         if try await directories.onQueue({ try directories.isActive(name) }) { continue }
         if let store = job.store, let coordinator = plan.stores[store]?.coordinator {
-          await forget(id, in: store, coordinator)
+          await forget(id, job.claim, in: store, coordinator)
         }
       } catch JobQueueError.noSuchJob {
         // It ended, and was removed.
-        for store in plan.stores.all { await forget(id, in: store.configuration.name, store.coordinator) }
+        for store in plan.stores.all { await forget(id, nil, in: store.configuration.name, store.coordinator) }
         try await removeExtract(of: id)
       }
     }

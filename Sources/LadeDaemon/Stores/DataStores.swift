@@ -23,6 +23,16 @@ final class DataStores: Sendable {
     let main: StoreMainContext
     /// The entities that are the user's, without those that imports keep for themselves.
     let entities: [String]
+
+    /// The space that it takes; nil while a server doesn't tell. Blocks.
+    var sizes: StoreSizes? {
+      if let path = configuration.place.path { return StoreSizes(ofSQLiteFile: path) }
+      do {
+        return try coordinator.persistentStores.first.map { try coordinator.maintenance(of: $0).sizes() }
+      } catch {
+        return nil
+      }
+    }
   }
 
   private let state: Mutex<[Store]>
@@ -38,7 +48,8 @@ final class DataStores: Sendable {
         try Self.open(store, logger)
       } catch {
         guard let path = store.configuration.place.path else {
-          throw DaemonError.store(name: store.configuration.name, reason: "\(error)", cause: .failing)
+          throw DaemonError.store(
+            name: store.configuration.name, reason: "\(error)", cause: PathDiagnosis.cause(of: error))
         }
         let trouble = PathDiagnosis(path, error)
         throw DaemonError.store(name: store.configuration.name, reason: trouble.reason, cause: trouble.cause)
@@ -119,9 +130,7 @@ final class DataStores: Sendable {
       return .sqlite(at: file)
     case .postgres(let place):
       var options = PostgresStoreOptions()
-      options.password = try place.credential.map {
-        String(decoding: try MaskCredentials.ofProcess.secret($0), as: UTF8.self)
-      }
+      options.password = try place.password()
       return .postgres(place.connection, schema: place.schema, options: options)
     }
   }

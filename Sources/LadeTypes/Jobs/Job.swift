@@ -94,6 +94,8 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
 
   // Not on the wire.
 
+  /// The number of its latest claim, which only rises. It tells the operation that works on the job from earlier ones.
+  package var claim: Int64 = 0
   /// The input's name in the spool's `active/`.
   public var activeName: String?
   /// The input's format, if it is fixed.

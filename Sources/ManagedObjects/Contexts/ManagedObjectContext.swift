@@ -164,6 +164,15 @@ public final class ManagedObjectContext {
     }
   }
 
+  /// The row that each save of the context compares, in the transaction that writes its changes; nil for none. A save is refused
+  /// with ``SupersededSave`` once the row has changed or is gone. Of a context without a parent; batch requests don't compare it.
+  package var fence: SaveFence? {
+    willSet {
+      confinement.check()
+      precondition(parent == nil, "a context with a parent doesn't write to the store that has the fence")
+    }
+  }
+
   /// Whether new objects are announced by a did-change notification, and saves and merges by notifications with IDs. A
   /// context that nothing observes in this way, as that of an import, sets it to false; its saves are announced all the same.
   package var announcesChanges: Bool {

@@ -278,6 +278,7 @@ extension PersistentStoreCoordinator {
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     var changes = changes
     if !changes.updated.allSatisfy(\.concernsStores) { changes.updated.removeAll { !$0.concernsStores } }
+    if let fence = changes.fence { changes.updated.append(fence.update) }
     return try saving.withLock {
       defer { noteChange() }
       try checkSets(of: changes)

@@ -61,6 +61,12 @@ public enum MaintenanceError: Error, Sendable, Hashable, CustomStringConvertible
   case unsupported(store: String)
   /// The store can only be compacted as a whole.
   case notIncremental(path: String)
+  /// The store's database does this by itself, or has nothing of the kind.
+  case needless(store: String, reason: String)
+  /// A program that the work needs isn't installed.
+  case missingProgram(name: String, remedy: String)
+  /// A program that does the work has failed.
+  case programFailed(name: String, reason: String)
 
   /// What is impossible, and what to do.
   public var description: String {
@@ -69,6 +75,9 @@ public enum MaintenanceError: Error, Sendable, Hashable, CustomStringConvertible
     case .notIncremental(let path):
       return
         "\(path) can't be compacted in steps yet: compact it once as a whole, and prepare it for steps then"
+    case .needless(let store, let reason): return "\(store) needs no such work: \(reason)"
+    case .missingProgram(let name, let remedy): return "the program \(name) isn't installed: \(remedy)"
+    case .programFailed(let name, let reason): return "\(name) has failed: \(reason)"
     }
   }
 }

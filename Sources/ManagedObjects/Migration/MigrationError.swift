@@ -18,6 +18,8 @@ public enum MigrationError: Error, Sendable, Equatable {
   case unknownVersion(store: String, checksum: String)
   /// A staged migration passes through a version whose model wasn't given.
   case missingModel(checksum: String)
+  /// Another program has migrated the store to another version of the model while this one had it open.
+  case migratedElsewhere(store: String)
   /// A relationship's value can't be stored in a store's metadata.
   case unstorableMetadata(key: String)
 }
@@ -138,6 +140,9 @@ extension MigrationError: CustomStringConvertible {
       return "\(store) is of the version with the checksum \(checksum), from which no stage leads to the model: add one"
     case .missingModel(let checksum):
       return "the migration passes through the version with the checksum \(checksum): give its model to the stage"
+    case .migratedElsewhere(let store):
+      return
+        "\(store) was migrated by another program while this one had it open: start this one again with the new model"
     case .unstorableMetadata(let key): return "\(key) is a relationship's value, which metadata can't hold"
     }
   }

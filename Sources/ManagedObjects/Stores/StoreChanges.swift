@@ -33,6 +33,8 @@ public struct StoreChanges: Sendable {
   public package(set) var contextName: String?
   /// The author of the changes, for the store's history.
   public package(set) var transactionAuthor: String?
+  /// The row that must be as it was read, though nothing is written to it. The coordinator has the stores compare it.
+  var fence: SaveFence?
   /// Where new objects go that were assigned to a store, by their temporary IDs.
   var assignments: [ManagedObjectID: PersistentStore] = [:]
 

@@ -1,26 +1,35 @@
-// Opening a store is one transaction under a lock of the schema's own: two programs that open it at once do so one after the
-// other, and a killed one leaves nothing behind.
+// Opening a store is one transaction behind a closed gate, see ``PostgresSessions``: two programs that open it at once do so one
+// after the other, and a killed one leaves nothing behind.
 
 import Foundation
 import ManagedObjects
 import PostgreSQL
 import SQLSchema
 
-/// Makes a schema's tables fit the model: creates or checks them.
+/// Makes a schema's tables fit the model: creates, migrates or checks them.
 struct PostgresOpening {
   let model: ManagedObjectModel
   /// The entities that the store will hold.
   let entities: [EntityDescription]
-  let name: String
-  /// The PostgreSQL schema with the tables.
-  let namespace: String
+  /// How the store's server is reached, for a migration by objects.
+  let access: PostgresAccess
+  let sessions: PostgresSessions
+  let migration: MigrationOptions
   let isReadOnly: Bool
   /// The identifier of a new store; nil to make one.
   let newIdentifier: String?
+  /// How long to wait for others.
+  let timeout: TimeInterval
+
+  private var name: String { sessions.name }
+  /// The PostgreSQL schema with the tables.
+  private var namespace: String { sessions.namespace }
 
   struct Opened {
     let identifier: String
     let schema: SchemaMap
+    /// How often the store was migrated.
+    var migrations = "0"
   }
 
   /// Brings the schema up to date.
@@ -30,9 +39,8 @@ struct PostgresOpening {
       throw ManagedObjectError.incompatibleStore(
         path: name, reason: "the database's encoding isn't UTF8: create it with ENCODING 'UTF8'")
     }
-    // Two programs that create the schema at once would meet in PostgreSQL's catalogue.
     try connection.run("BEGIN")
-    try connection.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text("lade " + namespace)])
+    try sessions.closeGate(connection)
     let isThere = try connection.query("SELECT to_regclass('lade_metadata') IS NOT NULL").bool(0, 0)
     if !isThere {
       guard !isReadOnly else {
@@ -55,45 +63,118 @@ struct PostgresOpening {
       throw ManagedObjectError.incompatibleStore(
         path: name, reason: "a later version of this library has made it (format \(format))")
     }
+    if try !isReadOnly && metadata.text(PostgresSessions.key) == nil { try metadata.set(PostgresSessions.key, "0") }
     let kept = try StoredVersion(path: name) { try metadata.text($0) }
     let wanted = Set(entities)
     // Entities that another store will hold from now on stay, and so do their rows.
     let held = model.entities.filter { wanted.contains($0) || kept?.hashes[$0.name] != nil }
     let schema = try SchemaMap(model: model, entities: held, PostgresDialect.self)
     let version = try StoredVersion(model, held)
-    if let kept {
-      let changed = kept.hashes.filter { version.hashes[$0.key] != $0.value }
-      guard changed.isEmpty else {
-        throw MigrationError.incompatibleVersion(
-          store: name,
-          differences: VersionDifference.between(
-            kept.hashes, version.hashes, from: try kept.model(path: name), to: model))
+    var opened = Opened(identifier: identifier, schema: schema)
+    if isReadOnly {
+      try check(kept, version)
+    } else {
+      if let kept {
+        if kept != version { try migrate(from: kept, held, version, opened, connection) }
+      } else {
+        try create(schema, connection)
       }
+      if kept != version { try version.write { try metadata.set($0, $1) } }
     }
-    if kept?.hashes != version.hashes {
-      guard !isReadOnly else {
-        throw ManagedObjectError.incompatibleStore(
-          path: name, reason: "it lacks tables of the model, and is opened for reading only: open it once for writing")
-      }
-      try create(schema, connection)
-    }
-    if kept != version, !isReadOnly { try version.write { try metadata.set($0, $1) } }
+    opened.migrations = try metadata.text(PostgresSessions.key) ?? "0"
     try connection.run("COMMIT")
-    return Opened(identifier: identifier, schema: schema)
+    return opened
   }
 
-  /// Creates what doesn't exist yet.
-  private func create(_ schema: SchemaMap, _ connection: PostgresConnection) throws {
-    let present = try connection.query(
-      "SELECT relname::text FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)",
-      [.text(namespace)])
-    let names = Set((0..<present.count).map { present.text($0, 0) })
-    for statement in schema.createStatements { try connection.run(statement) }
-    for key in schema.foreignKeys where !names.contains(key.table) {
-      try connection.run(
-        "ALTER TABLE \(SQLText.name(key.table)) ADD FOREIGN KEY (\(SQLText.name(key.column))) "
-          + ForeignKey.clause(to: key.target, key.targetColumn))
+  /// Refuses another version than the model's.
+  private func check(_ kept: StoredVersion?, _ version: StoredVersion) throws {
+    let changed = kept?.hashes.filter { version.hashes[$0.key] != $0.value } ?? [:]
+    if let kept, !changed.isEmpty {
+      throw MigrationError.incompatibleVersion(
+        store: name,
+        differences: VersionDifference.between(kept.hashes, version.hashes, from: try kept.model(path: name), to: model)
+      )
     }
+    guard kept?.hashes == version.hashes else {
+      throw ManagedObjectError.incompatibleStore(
+        path: name, reason: "it lacks tables of the model, and is opened for reading only: open it once for writing")
+    }
+  }
+
+  // MARK: Migration
+
+  private func migrate(
+    from kept: StoredVersion, _ held: [EntityDescription], _ version: StoredVersion, _ opened: Opened,
+    _ connection: PostgresConnection
+  ) throws {
+    let route = try MigrationRoute(from: kept, to: model, held, migration, store: name)
+    let old = try SchemaMap(model: route.source, entities: route.sourceEntities, PostgresDialect.self)
+    let tables = PostgresMigration(connection, store: name)
+    let isSame = kept.hashes.allSatisfy { version.hashes[$0.key] == $0.value }
+    if case .inferred(let mapping) = route.way, isSame, old.isPart(of: opened.schema) {
+      // Nothing changes that programs with the earlier version use.
+      return try TableMigration(tables, from: old, route.sourceEntities, to: opened.schema, held, mapping).run()
+    }
+    try sessions.endOthers(connection, timeout: timeout)
+    let others = try PostgresOthers(tables, besides: old)
+    switch route.way {
+    case .inferred(let mapping):
+      try lock(old, "ACCESS EXCLUSIVE", connection)
+      try others.dropViews()
+      let rows = try TableMigration(tables, from: old, route.sourceEntities, to: opened.schema, held, mapping)
+      try rows.run()
+      try derive(rows.derivedAnew, held, opened, connection)
+    case .mapping, .stages:
+      // The old rows are read on other connections.
+      try lock(old, "SHARE ROW EXCLUSIVE", connection)
+      let side = PostgresSideMigration(
+        migration: tables, access: access, sessions: sessions, timeout: timeout, route: route,
+        source: Opened(identifier: opened.identifier, schema: old), model: model, entities: held)
+      try side.run()
+      try others.dropViews()
+      try side.takeOver()
+    }
+    let metadata = PostgresMetadata(connection)
+    let count = try metadata.text(PostgresSessions.key).flatMap { Int($0) } ?? 0
+    try metadata.set(PostgresSessions.key, String(count + 1))
+    try migration.accept(others.restore(), store: name)
+  }
+
+  private func lock(_ schema: SchemaMap, _ mode: String, _ connection: PostgresConnection) throws {
+    let present = Set(try PostgresCatalogue(connection).tables())
+    let names = schema.columnsByTable.keys.filter(present.contains).sorted().map(SQLText.name)
+    if !names.isEmpty { try connection.run("LOCK TABLE \(names.joined(separator: ", ")) IN \(mode) MODE") }
+  }
+
+  private func derive(
+    _ attributes: Set<AttributeDescription>, _ held: [EntityDescription], _ opened: Opened,
+    _ connection: PostgresConnection
+  ) throws {
+    guard !attributes.isEmpty else { return }
+    let tables = PostgresTables(of: held, schema: opened.schema, identifier: opened.identifier, name: name)
+    try MigratedDerivations.run(attributes, PostgresDerived(connection: connection, tables: tables)) { entity in
+      try tables.layout(of: entity).scope
+    } numbers: { entity in
+      let layout = try tables.layout(of: entity)
+      var sql = "SELECT \(SQLText.name(layout.keyColumn)) FROM \(SQLText.name(layout.table))"
+      if let column = layout.entityColumn { sql += " WHERE \(SQLText.name(column)) = \(SQLText.literal(entity.name))" }
+      let rows = try connection.rows(sql)
+      return (0..<rows.count).map { rows.int($0, 0) }
+    }
+  }
+
+  /// Creates the tables of a new store.
+  private func create(_ schema: SchemaMap, _ connection: PostgresConnection) throws {
+    for statement in schema.createStatements { try connection.run(statement) }
+    try PostgresMigration(connection, store: name).checkReferences(of: schema)
+  }
+}
+
+extension SchemaMap {
+  /// Whether another schema has all of the tables of this one, as they are.
+  fileprivate func isPart(of other: SchemaMap) -> Bool {
+    let statements = Set(other.tables.map(\.createStatement) + other.joinTables.map(\.createStatement))
+    return (tables.map(\.createStatement) + joinTables.map(\.createStatement)).allSatisfy(statements.contains)
   }
 }
 

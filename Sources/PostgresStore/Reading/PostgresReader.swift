@@ -161,6 +161,7 @@ extension PostgresReader {
       try read(isOneState: true) { connection in
         let rows = try connection.query(statement.sql, statement.parameters)
         let made = (0..<rows.count).compactMap { reader.row(rows, $0) }
+        tables.log?.noteSelection(in: fetch.entity.name, among: made.count)
         let source = PostgresRowSource(tables, connection, made)
         let selected = try select(made, source)
         if let failure = source.failure { throw failure }

@@ -14,8 +14,13 @@ package final class PostgresTables: Sendable {
   let hasOrders: Bool
   let hasDerivations: Bool
   private let scopes: [Int: IDScope]
+  /// nil when nothing is logged.
+  let log: PostgresSQLLog?
 
-  init(of entities: [EntityDescription], schema: SchemaMap, identifier: String, name: String) {
+  init(
+    of entities: [EntityDescription], schema: SchemaMap, identifier: String, name: String, log: PostgresSQLLog? = nil
+  ) {
+    self.log = log
     self.identifier = identifier
     self.name = name
     self.schema = schema

@@ -27,6 +27,9 @@ final class PostgresNumbers: Sendable {
     self.name = name
   }
 
+  /// Forgets the numbers that were taken and not given.
+  func forget() { blocks.withLock { $0 = [:] } }
+
   /// Gives up its connection.
   func close() { pool.close() }
 

@@ -150,9 +150,14 @@ final class PostgresWriter: @unchecked Sendable {
   }
 
   private func isCommitted(_ number: String, _ loss: PostgresError) throws -> Bool {
+    var access = pool.access
+    access.entering = nil
+    let outside = PostgresPool(access, limit: 1, timeout: timeout)
+    defer { outside.close() }
     let end = Date(timeIntervalSinceNow: timeout)
     while Date() < end {
-      let answer = try pool.repeating { connection in
+      // Also of a store that was migrated since, which lets no connection in.
+      let answer = try outside.repeating { connection in
         try connection.query("SELECT pg_xact_status($1::text::xid8)", [.text(number)]).optionalText(0, 0)
       }
       switch answer {

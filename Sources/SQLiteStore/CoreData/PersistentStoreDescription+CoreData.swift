@@ -1,5 +1,6 @@
 public import Foundation
 public import ManagedObjects
+public import SQLSchema
 
 /// Options of a Core Data store that is used in place.
 public struct CoreDataStoreOptions: Sendable, Hashable {

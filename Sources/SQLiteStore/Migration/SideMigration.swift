@@ -13,8 +13,7 @@ import SQLSchema
 struct SideMigration {
   let db: Database
   let path: String
-  let source: ManagedObjectModel
-  let sourceEntities: [EntityDescription]
+  let route: MigrationRoute
   let sourceStore: StoreOpening.Opened
   let model: ManagedObjectModel
   let entities: [EntityDescription]
@@ -23,11 +22,12 @@ struct SideMigration {
 
   /// Converts the old objects into new ones by a mapping model.
   func run(_ mapping: MappingModel) throws {
-    let old = try SQLiteStore(migrating: URL(fileURLWithPath: path), entities: sourceEntities, opened: sourceStore)
+    let old = try SQLiteStore(
+      migrating: URL(fileURLWithPath: path), entities: route.sourceEntities, opened: sourceStore)
     let store = try SQLiteStore(
       at: side.url, model: model, entities: entities, newIdentifier: sourceStore.identifier)
     try raiseNumbers(store)
-    let (from, to) = (PersistentStoreCoordinator(model: source), PersistentStoreCoordinator(model: model))
+    let (from, to) = (PersistentStoreCoordinator(model: route.source), PersistentStoreCoordinator(model: model))
     try from.addPersistentStore(PersistentStoreDescription { _, _ in old })
     try to.addPersistentStore(PersistentStoreDescription { _, _ in store })
     let result = Result { try MigrationManager(mapping, from: from, to: to).run() }
@@ -45,7 +45,7 @@ struct SideMigration {
     let reader = try DatabaseQueue(path: path, configuration: configuration)
     try reader.inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [side.url.path]) }
     try reader.close()
-    var version = source
+    var version = route.source
     for step in steps {
       try work(step.willMigrate, version)
       var options = MigrationOptions()
@@ -63,27 +63,12 @@ struct SideMigration {
 
   /// Runs a handler on the copy at one version.
   private func work(_ handler: StagedMigrationManager.Handler?, _ version: ManagedObjectModel) throws {
-    guard let handler else { return }
-    let store = try SQLiteStore(at: side.url, model: version, entities: held(version))
-    let coordinator = PersistentStoreCoordinator(model: version)
-    try coordinator.addPersistentStore(PersistentStoreDescription { _, _ in store })
-    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "migration stage")
-    let result = Result {
-      try handler(context)
-      try context.save()
+    try StagedMigrationManager.run(handler, version) {
+      try SQLiteStore(at: side.url, model: version, entities: held(version))
     }
-    try store.close()
-    try result.get()
   }
 
-  /// The entities of a version that the store holds: all, unless other stores hold some of them.
-  private func held(_ version: ManagedObjectModel) -> [EntityDescription] {
-    if version === model { return entities }
-    if version === source { return sourceEntities }
-    if entities.count == model.entities.count, sourceEntities.count == source.entities.count { return version.entities }
-    let names = Set(entities.map(\.name) + sourceEntities.map(\.name))
-    return version.entities.filter { names.contains($0.name) }
-  }
+  private func held(_ version: ManagedObjectModel) -> [EntityDescription] { route.held(version, to: model, entities) }
 
   /// Reserves the old numbers: objects that policies make get higher ones, so that the others can keep theirs.
   private func raiseNumbers(_ store: SQLiteStore) throws {

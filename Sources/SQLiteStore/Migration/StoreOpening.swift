@@ -55,7 +55,7 @@ struct StoreOpening {
       let missing = try missingColumns(schema, db)
       if let kept, kept != version || !missing.isEmpty {
         let opened = Opened(identifier: identifier, schema: schema)
-        func migrate() throws { try migrateKeepingOthers(db, from: kept, to: version, held, opened) }
+        func migrate() throws { try migrateKeepingOthers(db, from: kept, held, opened) }
         let (old, new) = (kept.identifiers.joined(separator: ", "), version.identifiers.joined(separator: ", "))
         if let log { try log.timing("migration from version [\(old)] to [\(new)]", migrate) } else { try migrate() }
       } else {
@@ -126,12 +126,7 @@ struct StoreOpening {
   /// Checks, without changing the file, that no migration is needed or that it can be inferred from the two versions.
   func checkMigration(_ db: Database) throws {
     guard let kept = try StoredVersion(db, path: path) else { return }
-    let held = entitiesToKeep(kept)
-    guard try kept.hashes != StoredVersion(model, held).hashes else { return }
-    let source = try kept.model(path: path)
-    let mapping = try MappingModel.inferred(
-      from: source, source.entities.filter { kept.hashes[$0.name] != nil }, to: model, held)
-    if options.refusesLossyMigration { try options.accept(mapping.losses, store: path) }
+    try MigrationRoute.check(from: kept, to: model, entitiesToKeep(kept), options, store: path)
   }
 
   private func identifier(_ db: Database) throws -> String {
@@ -175,56 +170,43 @@ struct StoreOpening {
 
   /// Migrates, and restores other programs' indexes, triggers and views.
   private func migrateKeepingOthers(
-    _ db: Database, from kept: StoredVersion, to version: StoredVersion, _ held: [EntityDescription], _ opened: Opened
+    _ db: Database, from kept: StoredVersion, _ held: [EntityDescription], _ opened: Opened
   ) throws {
     let source = try kept.model(path: path)
-    let sourceEntities = source.entities.filter { kept.hashes[$0.name] != nil }
-    let old = try SchemaMap(model: source, entities: sourceEntities)
+    let old = try SchemaMap(model: source, entities: source.entities.filter { kept.hashes[$0.name] != nil })
     let others = try ThirdPartyObjects(db, besides: old)
-    try migrate(db, from: kept, source, sourceEntities, old, to: version, held, opened)
+    try migrate(db, from: kept, held, opened)
     try options.accept(others.restore(db), store: path)
   }
 
   private func migrate(
-    _ db: Database, from kept: StoredVersion, _ source: ManagedObjectModel, _ sourceEntities: [EntityDescription],
-    _ old: SchemaMap, to version: StoredVersion, _ held: [EntityDescription], _ opened: Opened
+    _ db: Database, from kept: StoredVersion, _ held: [EntityDescription], _ opened: Opened
   ) throws {
-    if kept.hashes != version.hashes {
-      let differences = VersionDifference.between(kept.hashes, version.hashes, from: source, to: model)
-      guard options.shouldMigrateStoreAutomatically else {
-        throw MigrationError.incompatibleVersion(store: path, differences: differences)
+    let route = try MigrationRoute(from: kept, to: model, held, options, store: path)
+    let old = try SchemaMap(model: route.source, entities: route.sourceEntities)
+    let side = SideMigration(
+      db: db, path: path, route: route, sourceStore: Opened(identifier: opened.identifier, schema: old), model: model,
+      entities: held)
+    switch route.way {
+    case .stages(let steps): try side.run(steps)
+    case .mapping(let mapping): try side.run(mapping)
+    case .inferred(let mapping):
+      let tables = try TableMigration(
+        SQLiteMigration(db: db, store: path), from: old, route.sourceEntities, to: opened.schema, held, mapping)
+      try tables.run()
+      let derived = tables.derivedAnew
+      guard !derived.isEmpty else { return }
+      let store = try SQLiteStore(migrating: URL(fileURLWithPath: path), entities: held, opened: opened)
+      try MigratedDerivations.run(derived, DerivedTables(db: db, tables: store.tables)) { entity in
+        try store.layout(of: entity).scope
+      } numbers: { entity in
+        let layout = try store.layout(of: entity)
+        var sql = "SELECT \(layout.keyColumn.quotedName) FROM \(layout.table.quotedName)"
+        if let column = layout.entityColumn { sql += " WHERE \(column.quotedName) = \(SQLText.literal(entity.name))" }
+        return try Int64.fetchAll(db, sql: sql)
       }
-      options.willMigrate?(differences)
-      let side = SideMigration(
-        db: db, path: path, source: source, sourceEntities: sourceEntities,
-        sourceStore: Opened(identifier: opened.identifier, schema: old), model: model, entities: held)
-      if let manager = options.stagedMigrationManager {
-        return try side.run(manager.steps(from: source.versionChecksum, to: model, store: path))
-      }
-      if let mapping = options.mappingModels.first(where: { leads($0, from: kept, to: version) }) {
-        return try side.run(mapping)
-      }
-      guard options.shouldInferMappingModelAutomatically else {
-        throw MigrationError.missingMappingModel(store: path, differences: differences)
-      }
+      try store.pool.close()
     }
-    let mapping = try MappingModel.inferred(from: source, sourceEntities, to: model, held)
-    if options.refusesLossyMigration { try options.accept(mapping.losses, store: path) }
-    let tables = try TableMigration(db, path: path, from: old, sourceEntities, to: opened.schema, held, mapping)
-    try tables.run()
-    let derived = tables.derivedAnew
-    guard !derived.isEmpty else { return }
-    let store = try SQLiteStore(migrating: URL(fileURLWithPath: path), entities: held, opened: opened)
-    try MigratedDerivations.run(derived, of: store, db)
-    try store.pool.close()
-  }
-
-  /// Whether a mapping model leads from one version to the other, for the entities that the store holds.
-  private func leads(_ mapping: MappingModel, from kept: StoredVersion, to version: StoredVersion) -> Bool {
-    func fits(_ hashes: [String: Data], _ model: ManagedObjectModel) -> Bool {
-      hashes.allSatisfy { model.entitiesByName[$0]?.versionHash == $1 }
-    }
-    return fits(kept.hashes, mapping.sourceModel) && fits(version.hashes, mapping.destinationModel)
   }
 }
 

@@ -217,7 +217,7 @@ struct UndoSafetyTests {
     let waiting = try await house.queue.job(early.id) { $0.state == .retryable || $0.state.isEnded }
     #expect(waiting.state == .retryable && waiting.failureCode == "not_ended", "\(waiting.reason ?? "")")
     #expect(try house.count("Item") == 2)
-    try JobCheckpoint.forget(job.id, queue: "queue", in: house.data)
+    try JobCheckpoint.forget(job.id, claim: job.claim, queue: "queue", in: house.data)
     house.clock.advance(by: 3600)
     #expect(try await house.queue.whenEnded(early.id).progress.deleted == 2)
     #expect(try undoneBy(job, in: house) == early.id)

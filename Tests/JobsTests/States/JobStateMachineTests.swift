@@ -91,6 +91,21 @@ struct JobStateMachineTests {
     #expect(job.attempt == 0 && job.state == .available)
   }
 
+  @Test("the number of a claim rises with each claim and each rescue, and nothing takes it back")
+  func claims() throws {
+    var job = try machine([submitted], maxAttempts: 9)
+    let steps: [(JobEvent, Int64)] = [
+      (.claimed, 1), (.interrupted, 1), (.claimed, 2), (failed, 2), (.retryRequested, 2), (.claimed, 3), (.rescued, 4),
+      (.held, 4), (.released, 4), (.claimed, 5), (.fileLost, 6), (.fileArrived, 6), (.claimed, 7),
+      (.cancelRequested, 7),
+      (.cancelled, 7), (.retryRequested, 7), (.claimed, 8), (.succeeded, 8),
+    ]
+    for (event, claim) in steps {
+      _ = try job.apply(event, at: t0)
+      #expect(job.claim == claim, "\(event.name)")
+    }
+  }
+
   @Test("a failure that may pass waits longer each time, and is discarded after the last attempt")
   func retries() throws {
     var job = try machine([submitted], maxAttempts: 3)

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Logging
 import ManagedObjects
+import SQLSchema
 import SQLiteStore
 import StoreTestSupport
 import Synchronization

@@ -4,7 +4,7 @@ import SQLiteStore
 import TestSupport
 import Testing
 
-@Suite("Inferred migration of attributes")
+@Suite("Inferred migration of attributes", .onEveryStore)
 struct AttributeMigrationTests {
   private let store: MigratedStore
 
@@ -38,8 +38,8 @@ struct AttributeMigrationTests {
       try $0.expect("Thing", "c", [.date(date), .date(date)])
       try $0.expect("Thing", "d", [.null, .null])
     }
-    #expect(try store.column("SELECT name FROM pragma_table_info('Thing')") == ["id", "b", "c", "d"])
-    #expect(try store.column("SELECT name FROM sqlite_master WHERE name LIKE 'lade_new%'") == [])
+    #expect(try store.columns(of: "Thing") == ["id", "b", "c", "d"])
+    #expect(try !store.relations().contains { $0.hasPrefix("lade_new") })
   }
 
   @Test("an attribute is followed by its renaming identifier, through several versions too")
@@ -93,6 +93,7 @@ struct AttributeMigrationTests {
       try $0.expect("Thing", "c", dates.map(Value.date) + [.null])
       try $0.expect("Thing", "d", dates.map(Value.date) + [.null])
     }
+    if store.isPostgres { return }
     #expect(try store.column("SELECT typeof(c) FROM Thing") == ["real", "integer", "null"])
     #expect(try store.column("SELECT d FROM Thing")[1] == "1969-12-31 00:00:00")
   }
@@ -216,7 +217,7 @@ struct AttributeMigrationTests {
       EntityDefinition(
         "Other", relationships: [RelationshipDefinition("things", to: "Thing", isToMany: true)]),
     ]) { try $0.add("Thing", ["a": .string("x")]) }
-    let before = try store.column("SELECT sql FROM sqlite_master")
+    let before = try (store.relations(), store.places())
     let obstacles = try store.obstacles([
       EntityDefinition(
         "Thing",
@@ -236,8 +237,8 @@ struct AttributeMigrationTests {
         "Thing.a", "Thing.b", "Thing.c", "Other.things", "Other.owner",
       ])
     #expect("\(obstacles[1])".hasPrefix("Thing.b is Integer 32 and was Integer 64: keep the type Integer 64"))
-    #expect(try store.column("SELECT sql FROM sqlite_master") == before)
-    #expect(try store.column("SELECT a FROM Thing") == ["x"])
+    #expect(try (store.relations(), store.places()) == before)
+    #expect(try store.column("SELECT a FROM \"Thing\"") == ["x"])
   }
 
   @Test("transient attributes need no migration, and one that is stored from now on has its default")
@@ -268,7 +269,7 @@ struct AttributeMigrationTests {
       return violations.count == 1 && violations[0].values == ["x"] && violations[0].count == 3
         && violations[0].constraint == ["a"] && "\(error)".contains("3 rows of Thing have a = x")
     }
-    #expect(try store.column("SELECT name FROM pragma_table_info('Thing')") == ["id", "a", "b"])
+    #expect(try store.columns(of: "Thing") == ["id", "a", "b"])
     try store.open(thing([AttributeDefinition("a", .string), AttributeDefinition("b", .integer16)])) { context in
       for object in try context.every("Thing").suffix(4).prefix(2) { context.delete(object) }
     }
@@ -336,7 +337,9 @@ struct AttributeMigrationTests {
     try store.open(thing([AttributeDefinition("b", .string)])) { context in
       let new = try context.add("Thing")
       try context.save()
-      #expect(last.lastPathComponent == "p3" && new.objectID.uriRepresentation.lastPathComponent == "p4")
+      #expect(last.lastPathComponent == "p3")
+      // PostgreSQL's numbers are taken in blocks.
+      #expect(store.isPostgres ? new.objectID.number > 3 : new.objectID.number == 4)
       #expect(new.objectID.uriRepresentation.host == last.host, "the store is the same")
     }
   }

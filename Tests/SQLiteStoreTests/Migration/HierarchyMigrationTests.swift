@@ -1,11 +1,10 @@
 import Foundation
-import GRDB
 import ManagedObjects
 import SQLiteStore
 import TestSupport
 import Testing
 
-@Suite("Inferred migration of hierarchies")
+@Suite("Inferred migration of hierarchies", .onEveryStore)
 struct HierarchyMigrationTests {
   private let store: MigratedStore
   private let name = AttributeDefinition("name", .string, isOptional: false, defaultValue: .string(""))
@@ -82,15 +81,20 @@ struct HierarchyMigrationTests {
       try expect(context)
       try context.add("Continent", ["name": .string("Asia")])
     }
-    #expect(
-      try store.column("SELECT entity || id FROM Region") == [
-        "Country1", "Country2", "Country3", "Continent4", "Continent5", "Continent6",
-      ])
+    let rows = try store.column("SELECT entity || id FROM \"Region\" ORDER BY id")
+    let continents = rows.filter { $0.hasPrefix("Continent") }.map { String($0.dropFirst("Continent".count)) }
+    #expect(rows.prefix(3) == ["Country1", "Country2", "Country3"] && Set(continents).count == 3)
+    // PostgreSQL's numbers are taken in blocks, so that more of them have been given.
+    if !store.isPostgres { #expect(continents == ["4", "5", "6"]) }
     try store.open(together) { context in context.delete(try context.every("Continent")[2]) }
     try store.open(apart) { try expect($0) }
-    #expect(try store.column("SELECT id FROM Continent") == ["4", "5"], "numbers stay where they can")
+    #expect(
+      try store.column("SELECT id FROM \"Continent\" ORDER BY id") == continents.dropLast(),
+      "numbers stay where they can")
     try store.open(apart) { try $0.add("Continent", ["name": .string("Asia")]) }
-    #expect(try store.column("SELECT id FROM Continent") == ["4", "5", "7"], "and aren't given twice")
+    let numbers = try store.column("SELECT id FROM \"Continent\" ORDER BY id")
+    #expect(numbers.dropLast() == continents.dropLast())
+    #expect(numbers.last.flatMap { Int($0) } ?? 0 > Int(continents[2]) ?? .max, "and aren't given twice")
   }
 
   @Test("rows whose new numbers would be too great are an obstacle, and the file stays as it was")
@@ -99,10 +103,8 @@ struct HierarchyMigrationTests {
       try context.add("Country", ["name": .string("Chad")])
       for name in ["Africa", "America"] { try context.add("Continent", ["name": .string(name)]) }
     }
-    try DatabaseQueue(path: store.file.path).write { db in
-      try db.execute(
-        sql: "INSERT INTO Country (id, name, code) SELECT ?, name, code FROM Country", arguments: [Int64.max])
-    }
+    try store.run(
+      "INSERT INTO \"Country\" (id, name, code) SELECT \(Int64.max), name, code FROM \"Country\"")
     let obstacles = try store.obstacles(together).map(\.description)
     #expect(obstacles.first?.contains("9223372036854775807, the greatest number there") == true, "\(obstacles)")
     let kept = try store.open(apart) { try $0.every("Continent").count }
@@ -140,12 +142,12 @@ struct HierarchyMigrationTests {
     entities[2].relationships[0].deleteRule = .noAction
     entities[0].versionHashModifier = "2"
     entities[1].indexes = [FetchIndexDefinition("byName", elements: [.init(property: "name")])]
-    let pages = try store.column("SELECT rootpage FROM sqlite_master WHERE type = 'table'")
+    let places = try store.places()
     try store.open(entities) { try expect($0) }
-    #expect(try store.column("SELECT rootpage FROM sqlite_master WHERE type = 'table'") == pages)
-    #expect(try store.column("SELECT name FROM sqlite_master WHERE name = 'Continent_byName'").count == 1)
+    #expect(try store.places() == places)
+    #expect(try store.relations().contains("Continent_byName"))
     try store.open(apart, { $0.shouldMigrateStoreAutomatically = true }) { try expect($0) }
-    #expect(try store.column("SELECT name FROM sqlite_master WHERE name = 'Continent_byName'") == [])
+    #expect(try !store.relations().contains("Continent_byName"))
   }
 
   @Test("a store that is opened for fewer of the model's entities keeps the rows of the others")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `primaryKey` in an entity's user info: which attribute numbers its rows.
-@Suite("Migration of primary keys")
+@Suite("Migration of primary keys", .onEveryStore)
 struct KeyMigrationTests {
   private let store: MigratedStore
 
@@ -89,7 +89,7 @@ struct KeyMigrationTests {
   func changes(_ isOptional: Bool) throws {
     try store.open(world(key: nil, isOptional: isOptional)) { try fill($0) }
     try store.open(world(key: "code", isOptional: isOptional)) { try expect($0, numberedBy: "code") }
-    #expect(try store.column("SELECT code FROM Country ORDER BY 1") == ["148", "152", "192"])
+    #expect(try store.column("SELECT code FROM \"Country\" ORDER BY 1") == ["148", "152", "192"])
     try store.open(world(key: "area", isOptional: isOptional)) { try expect($0, numberedBy: "area") }
     try store.open(world(key: nil, isOptional: isOptional)) { context in
       try expect(context, numberedBy: nil)
@@ -114,15 +114,14 @@ struct KeyMigrationTests {
     #expect(
       try store.obstacles(world(key: "area", isOptional: true)).map(\.description).first?.contains(
         "4 of them have no value") == true)
-    #expect(try store.column("SELECT count(*) FROM Country") == ["4"])
+    #expect(try store.column("SELECT count(*) FROM \"Country\"") == ["4"])
   }
 
   @Test("the history has the new numbers, and no changes of removed rows")
   func history() throws {
     func open(_ key: String?, _ body: (ManagedObjectContext) throws -> Void) throws {
       let coordinator = PersistentStoreCoordinator(model: try ManagedObjectModel(entities: world(key: key)))
-      try coordinator.addPersistentStore(
-        .sqlite(at: store.file, options: SQLiteStoreOptions(persistentHistoryTracking: true)))
+      try coordinator.addPersistentStore(store.description(tracksHistory: true))
       let context = ManagedObjectContext(.confinement, coordinator: coordinator)
       try body(context)
       try context.save()

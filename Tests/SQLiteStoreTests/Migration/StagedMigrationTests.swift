@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Migration in stages")
+@Suite("Migration in stages", .onEveryStore)
 struct StagedMigrationTests {
   private let store: MigratedStore
   /// 1: a name; 2: the name and an optional code; 3: the code is required; 4: and the name is gone.
@@ -84,7 +84,7 @@ struct StagedMigrationTests {
   @Test("a version that no stage has, or one without its model, is an error; a checksum is enough for the first")
   func versionsMissing() throws {
     let late = StagedMigrationManager([.lightweight([reference(2), reference(4)])])
-    #expect(throws: MigrationError.unknownVersion(store: store.file.path, checksum: versions[0].versionChecksum)) {
+    #expect(throws: MigrationError.unknownVersion(store: store.name, checksum: versions[0].versionChecksum)) {
       try store.open(versions[3], { $0.stagedMigrationManager = late }) { _ in }
     }
     let checksums = versions.map { ManagedObjectModelReference(versionChecksum: $0.versionChecksum) }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import ManagedObjects
+import SQLSchema
 import SQLiteStore
 import TestSupport
 import Testing

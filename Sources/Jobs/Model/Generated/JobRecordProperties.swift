@@ -252,45 +252,51 @@ extension JobRecord {
     set { self[46] = newValue }
   }
 
+  /// Rises with each claim and each rescue, and never falls.
+  package var claim: Int64 {
+    get { self[47] ?? 0 }
+    set { self[47] = newValue }
+  }
+
   package var transitions: Set<TransitionRecord> {
-    get { objects(47) }
-    set { setObjects(newValue, 47) }
-  }
-
-  package func addToTransitions(_ value: TransitionRecord) {
-    add(value, to: 47)
-  }
-
-  package func removeFromTransitions(_ value: TransitionRecord) {
-    remove(value, from: 47)
-  }
-
-  package func addToTransitions(_ values: Set<TransitionRecord>) {
-    for value in values { add(value, to: 47) }
-  }
-
-  package func removeFromTransitions(_ values: Set<TransitionRecord>) {
-    for value in values { remove(value, from: 47) }
-  }
-
-  package var dependencies: Set<DependencyRecord> {
     get { objects(48) }
     set { setObjects(newValue, 48) }
   }
 
-  package func addToDependencies(_ value: DependencyRecord) {
+  package func addToTransitions(_ value: TransitionRecord) {
     add(value, to: 48)
   }
 
-  package func removeFromDependencies(_ value: DependencyRecord) {
+  package func removeFromTransitions(_ value: TransitionRecord) {
     remove(value, from: 48)
   }
 
-  package func addToDependencies(_ values: Set<DependencyRecord>) {
+  package func addToTransitions(_ values: Set<TransitionRecord>) {
     for value in values { add(value, to: 48) }
   }
 
-  package func removeFromDependencies(_ values: Set<DependencyRecord>) {
+  package func removeFromTransitions(_ values: Set<TransitionRecord>) {
     for value in values { remove(value, from: 48) }
+  }
+
+  package var dependencies: Set<DependencyRecord> {
+    get { objects(49) }
+    set { setObjects(newValue, 49) }
+  }
+
+  package func addToDependencies(_ value: DependencyRecord) {
+    add(value, to: 49)
+  }
+
+  package func removeFromDependencies(_ value: DependencyRecord) {
+    remove(value, from: 49)
+  }
+
+  package func addToDependencies(_ values: Set<DependencyRecord>) {
+    for value in values { add(value, to: 49) }
+  }
+
+  package func removeFromDependencies(_ values: Set<DependencyRecord>) {
+    for value in values { remove(value, from: 49) }
   }
 }

@@ -36,7 +36,7 @@ package enum QueueModel {
         "startedAt", "endedAt", "attempt", "maxAttempts", "rescues", "isHeld", "isAwaitingFile", "isCancelRequested",
         "reason", "failureCode", "note", "rejectsFile", "bytesDone", "bytesTotal", "records", "inserted", "updated",
         "unchanged", "deleted", "rejected", "skipped", "timeout", "deadline", "expiresAt", "isAwaitingJobs",
-        "isFollowed", "batch", "checkpoint", "transitions", "dependencies",
+        "isFollowed", "batch", "checkpoint", "claim", "transitions", "dependencies",
       ],
       propertyTypes: [
         .attribute(.string), .attribute(.string), .attribute(.string), .attribute(.integer32), .attribute(.string),
@@ -49,7 +49,7 @@ package enum QueueModel {
         .attribute(.integer64), .attribute(.integer64), .attribute(.integer64), .attribute(.integer64),
         .attribute(.integer64), .attribute(.integer64), .attribute(.integer64), .attribute(.double), .attribute(.date),
         .attribute(.date), .attribute(.boolean), .attribute(.boolean), .attribute(.integer64), .attribute(.string),
-        .toMany("JobTransition"), .toMany("JobDependency"),
+        .attribute(.integer64), .toMany("JobTransition"), .toMany("JobDependency"),
       ]),
     "JobTransition": ClassLayout(
       propertyNames: ["at", "fromState", "toState", "reason", "requestedBy", "job"],
@@ -208,6 +208,11 @@ package enum QueueModel {
         <attribute name="checkpoint" optional="YES" attributeType="String">
             <userInfo>
                 <entry key="documentation" value="How far an operation on the queue itself has come: see `ChangeCheckpoint`."/>
+            </userInfo>
+        </attribute>
+        <attribute name="claim" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES">
+            <userInfo>
+                <entry key="documentation" value="Rises with each claim and each rescue, and never falls."/>
             </userInfo>
         </attribute>
         <relationship name="transitions" optional="YES" toMany="YES" deletionRule="Cascade" destinationEntity="JobTransition" inverseName="job" inverseEntity="JobTransition"/>

@@ -60,24 +60,47 @@ package enum JobCheckpoint {
   /// What names a job over all queues that a data store may ever have been worked on by.
   package static func name(_ id: Int64, queue: String) -> String { "\(queue)/\(id)" }
 
-  /// The kinds of jobs that leave such a note.
-  package static let kinds: Set<String> = [
-    ImportOperation.kind, PruneOperation.kind, UpdateOperation.kind, UndoOperation.kind,
-    EditOperation.kind,
+  /// Whether jobs of a kind leave something in their data store. Those that only read, or that replace the store, don't; what jobs of
+  /// a program's own kind do isn't known.
+  package static func isKept(by kind: String) -> Bool { !kindsWithout.contains(kind) }
+
+  private static let kindsWithout: Set<String> = [
+    ExportOperation.kind, VacuumOperation.kind, OptimiseOperation.kind, CheckpointOperation.kind, ReindexOperation.kind,
+    BackupOperation.kind, RestoreOperation.kind, MigrateOperation.kind, RevertOperation.kind, ChangeOperation.kind,
   ]
 
-  /// Removes what a job keeps in its data store to go on by, once its end is in the queue.
-  package static func forget(_ id: Int64, queue: String, in coordinator: PersistentStoreCoordinator) throws {
+  /// Removes what a job keeps in its data store to go on by, once its end is in the queue. Does nothing where a later claim has begun
+  /// to work on it.
+  /// - Parameter claim: the number of the job's latest claim; nil for a job that is no longer in the queue.
+  package static func forget(
+    _ id: Int64, claim: Int64?, queue: String, in coordinator: PersistentStoreCoordinator
+  ) throws {
     guard coordinator.model.entitiesByName[ImportModel.checkpointEntity] != nil else { return }
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "job \(id), clean-up")
-    try ImportCheckpoint.remove(name(id, queue: queue), in: context)
+    let name = name(id, queue: queue)
+    guard coordinator.model.entitiesByName[ImportModel.fenceEntity] != nil, claim != 0 else {
+      return try ImportCheckpoint.remove(name, in: context)
+    }
+    do {
+      let claim = claim ?? JobFence.highest
+      context.fence = try JobFence.close(name, to: claim, in: coordinator)
+      try ImportCheckpoint.remove(name, in: context)
+      if context.fence != nil { try JobFence.remove(name, at: claim, in: context) }
+    } catch is JobFence.Raised {
+      return
+    } catch is SupersededSave {
+      return
+    }
   }
 
   /// The jobs of a queue that keep something in a data store to go on by.
   package static func jobs(ofQueue queue: String, in coordinator: PersistentStoreCoordinator) throws -> Set<Int64> {
     guard coordinator.model.entitiesByName[ImportModel.checkpointEntity] != nil else { return [] }
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "checkpoints")
-    let names = try ImportCheckpoint.names(beginningWith: "\(queue)/", in: context)
+    var names = try ImportCheckpoint.names(beginningWith: "\(queue)/", in: context)
+    if coordinator.model.entitiesByName[ImportModel.fenceEntity] != nil {
+      names += try JobFence.names(beginningWith: "\(queue)/", in: context)
+    }
     return Set(names.compactMap { Int64($0.dropFirst(queue.count + 1).prefix { $0 != "#" }) })
   }
 }

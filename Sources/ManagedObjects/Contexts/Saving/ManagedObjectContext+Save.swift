@@ -133,6 +133,7 @@ extension ManagedObjectContext {
 
     if readGate != nil { try giveInsertionsPermanentIDs() }
     var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
+    changes.fence = fence
     changes.inserted.reserveCapacity(inserted.count)
     for object in inserted { changes.inserted.append(StoreRow(id: object.id, values: object.slots)) }
     changes.newRows = changeSet.newRows
@@ -241,6 +242,12 @@ extension ManagedObjectContext {
   /// Lets the merge policy settle conflicts.
   /// - Throws: any other error, and conflicts when there were too many.
   private func settle(_ error: any Error, _ attempt: Int) throws {
+    if let fence, case ManagedObjectError.mergeConflicts(let conflicts) = error,
+      conflicts.contains(where: { $0.objectID == fence.id })
+    {
+      // No policy has a say in that.
+      throw SupersededSave(fence: fence.id)
+    }
     guard attempt < (error.isOfSets ? Self.setAttempts : Self.writeAttempts) else { throw error }
     switch error {
     case ManagedObjectError.mergeConflicts(let conflicts):
@@ -300,6 +307,7 @@ extension ManagedObjectContext {
     try throwDeferredError()
     if readGate != nil { try giveAdoptedRowsPermanentIDs() }
     var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
+    changes.fence = fence
     changes.inserted = bareChangeSet.adoptedRows
     let before = sourceVersion
     let result: StoreWriteResult

@@ -35,6 +35,13 @@ final class DataStoreFaults: Sendable {
   /// Has `body` done once, just before the next write.
   func beforeWrite(_ body: @escaping @Sendable () throws -> Void) { state.withLock { $0.beforeWrite = body } }
 
+  /// Has `body` done once, just before the write of that number from now on.
+  func before(write number: Int, _ body: @escaping @Sendable () throws -> Void) {
+    beforeWrite { [self] in
+      if number == 1 { try body() } else { before(write: number - 1, body) }
+    }
+  }
+
   fileprivate func snapshotTaken() throws {
     let body = state.withLock { state in
       defer { state.afterSnapshot = nil }

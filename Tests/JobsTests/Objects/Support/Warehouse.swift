@@ -21,20 +21,23 @@ final class Warehouse: Sendable {
   var exports: URL { folder.file("state/exports") }
   var active: URL { folder.file("active") }
 
-  /// - Parameter keepsBefore: whether former values are kept, where rows are traced.
+  /// - Parameters:
+  ///   - keepsBefore: whether former values are kept, where rows are traced.
+  ///   - place: where the stores are that it shares with others, as daemons do.
   init(
-    model: ManagedObjectModel? = nil, keepsBefore: Bool = true, _ add: (inout OperationCatalogue) -> Void = { _ in }
+    model: ManagedObjectModel? = nil, keepsBefore: Bool = true, at place: WarehousePlace? = nil,
+    _ add: (inout OperationCatalogue) -> Void = { _ in }
   ) async throws {
-    folder = try ScratchDirectory()
+    folder = try place?.folder ?? ScratchDirectory()
     let faults = faults
     data = PersistentStoreCoordinator(model: try model ?? WarehouseModel.model.get())
-    let description = PersistentStoreDescription.sqlite(at: folder.file("data.sqlite"))
+    let description = place?.data ?? PersistentStoreDescription.sqlite(at: folder.file("data.sqlite"))
     try data.addPersistentStore(
       PersistentStoreDescription { model, entities in
         FaultyDataStore(try description.open(model, entities), faults: faults)
       })
     queueStore = PersistentStoreCoordinator(model: QueueModel.model)
-    try queueStore.addPersistentStore(.inMemory())
+    try queueStore.addPersistentStore(place?.queue ?? .inMemory())
     for name in ["active", "state", "state/rejects"] {
       try FileManager.default.createDirectory(at: folder.file(name), withIntermediateDirectories: true)
     }

@@ -35,21 +35,24 @@ package struct ObjectGraphCheck {
   private let reportsReferences: Bool
   private let batchSize: Int
   private let author: String
+  private let fence: SaveFence?
 
   /// - Parameters:
   ///   - repairs: whether it repairs what is safe to repair.
   ///   - reportsReferences: whether it reports references to missing objects that it doesn't repair. The store's own check
   ///     may do that already.
   ///   - author: the transaction author of the repairs.
+  ///   - fence: what their saves compare.
   package init(
     _ coordinator: PersistentStoreCoordinator, repairs: Bool, reportsReferences: Bool = true, batchSize: Int = 500,
-    author: String
+    author: String, fence: SaveFence? = nil
   ) {
     self.coordinator = coordinator
     self.repairs = repairs
     self.reportsReferences = reportsReferences
     self.batchSize = batchSize
     self.author = author
+    self.fence = fence
   }
 
   /// Checks everything. On the calling thread, in contexts of its own.
@@ -96,7 +99,7 @@ package struct ObjectGraphCheck {
   /// Repairs what can be repaired of a batch, and reports all problems.
   private func settle(_ batch: ObjectGraphBatch, _ watch: Watch) throws {
     for problem in batch.problems { try watch.found(problem) }
-    let repair = ObjectGraphRepair(coordinator, author: author)
+    let repair = ObjectGraphRepair(coordinator, author: author, fence)
     let repaired = repairs ? try repair.repair(batch.findings.compactMap(\.fix)) : []
     for finding in batch.findings {
       var problem = finding.problem

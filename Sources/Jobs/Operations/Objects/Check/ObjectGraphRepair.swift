@@ -4,10 +4,12 @@ import ManagedObjects
 struct ObjectGraphRepair {
   private let coordinator: PersistentStoreCoordinator
   private let author: String
+  private let fence: SaveFence?
 
-  init(_ coordinator: PersistentStoreCoordinator, author: String) {
+  init(_ coordinator: PersistentStoreCoordinator, author: String, _ fence: SaveFence?) {
     self.coordinator = coordinator
     self.author = author
+    self.fence = fence
   }
 
   /// Makes all repairs in one save or, if that isn't possible, each in its own.
@@ -23,6 +25,7 @@ struct ObjectGraphRepair {
   private func save(_ fixes: [GraphFix]) throws -> Set<GraphFix>? {
     let context = ManagedObjectContext(
       .confinement, coordinator: coordinator, name: "check", transactionAuthor: author)
+    context.fence = fence
     var repaired: Set<GraphFix> = []
     let ids = Array(Set(fixes.map(\.object)))
     let rows = Dictionary(try context.existingRows(of: ids).map { ($0.id, $0) }) { first, _ in first }

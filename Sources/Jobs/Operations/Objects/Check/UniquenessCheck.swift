@@ -57,7 +57,8 @@ enum ObjectsCheckPart: CheckPart {
   ) throws {
     guard try isReadable(store, options, report, watch) else { return }
     let check = ObjectGraphCheck(
-      store.coordinator, repairs: options.repair, reportsReferences: options.repair, author: "job \(operation.job.id)")
+      store.coordinator, repairs: options.repair, reportsReferences: options.repair, author: "job \(operation.job.id)",
+      fence: options.repair ? try operation.fence(in: store.coordinator) : nil)
     let isWhole = try check.run(
       .init(
         shouldStop: watch.shouldStop,

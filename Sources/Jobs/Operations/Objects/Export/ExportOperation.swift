@@ -50,7 +50,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     let plan = try ExportPlan(options, entity)
     let file = try newFile(options.fileName(entity: entity.name, job: job.id))
     let writer = try format.writer(into: file, plan.layout, compression: options.compression)
-    let context = try context()
+    let context = try readingContext()
     try context.setQueryGenerationFrom(.current)
     let patience = ExportPatience(pause: environment.exportPause?())
     return try limited(patience) {
@@ -80,7 +80,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
   ) throws -> JobOutcome {
     guard let template = options.template else { throw ExportOptions.bad("there is no template") }
     let plan = try CoreDataExportPlan(template, coordinator.model)
-    let context = try context()
+    let context = try readingContext()
     try context.setQueryGenerationFrom(.current)
     let file = try newFile(options.fileName(entity: name, job: job.id))
     let patience = ExportPatience(pause: environment.exportPause?())

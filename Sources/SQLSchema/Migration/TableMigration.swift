@@ -1,36 +1,35 @@
-// Migration in place, by SQL alone: new tables are filled from the old ones, the old ones are dropped, and the new ones take
-// their names, as SQLite's "Making Other Kinds Of Table Schema Changes" describes. All of it is part of the transaction that
-// opens the file. Crash-safe: a killed process leaves either the old or the new tables. A table that already fits isn't
-// touched.
+// Migration by SQL alone: new tables are filled from the old ones, the old ones are dropped, and the new ones take their names, as
+// SQLite's "Making Other Kinds Of Table Schema Changes" describes. All of it is part of the transaction that opens the store.
+// Crash-safe: a killed process leaves either the old or the new tables. A table that already fits isn't touched, and one that the
+// database can change in place is.
 
-import GRDB
-import ManagedObjects
-import SQLSchema
+package import ManagedObjects
 
-/// Changes a file's tables from one version of a model to another.
-struct TableMigration {
-  let db: Database
-  let path: String
-  let old: SchemaMap
-  let new: SchemaMap
+/// Changes a store's tables from one version of a model to another.
+package struct TableMigration<Database: MigratingDatabase> {
+  package typealias Term = Database.Term
+  package typealias Plan = Database.Plan
+
+  let database: Database
+  package let old: SchemaMap
+  package let new: SchemaMap
   /// The entities of both versions that the store holds.
   let sources: [EntityDescription]
   let destinations: [EntityDescription]
   let mapping: MappingModel
   /// The old entity of each new one.
-  let origins: [EntityDescription: EntityDescription]
+  package let origins: [EntityDescription: EntityDescription]
   /// The new entity of each old one.
-  let images: [EntityDescription: EntityDescription]
+  package let images: [EntityDescription: EntityDescription]
   let numbers: NumberOffsets
   /// The actual columns of the old tables, in lower case.
-  let columns: [String: Set<String>]
+  package let columns: [String: Set<String>]
 
-  init(
-    _ db: Database, path: String, from old: SchemaMap, _ sources: [EntityDescription], to new: SchemaMap,
+  package init(
+    _ database: Database, from old: SchemaMap, _ sources: [EntityDescription], to new: SchemaMap,
     _ destinations: [EntityDescription], _ mapping: MappingModel
   ) throws {
-    self.db = db
-    self.path = path
+    self.database = database
     self.old = old
     self.new = new
     // A table holds a whole hierarchy, even if the store holds only some of its entities.
@@ -47,84 +46,96 @@ struct TableMigration {
     }
     self.origins = origins
     images = Dictionary(origins.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    numbers = try NumberOffsets(db, old, new, origins)
+    numbers = try NumberOffsets(database, old, new, origins)
     var columns: [String: Set<String>] = [:]
-    for table in old.columnsByTable.keys { columns[table] = try PresentTable.columns(of: table, db) }
+    for table in old.columnsByTable.keys { columns[table] = try database.columns(of: table) }
     self.columns = columns
   }
 
   /// Runs the migration.
-  /// - Throws: ``MigrationError``, or SQLite's error.
-  func run() throws {
+  /// - Throws: ``MigrationError``, or the database's error.
+  package func run() throws {
     try checkAbstractEntities()
     try checkExactNumbers()
     try forgetLineage()
-    var finished: Set<String> = []
+    // All that reads the old tables comes first.
+    var kept: Set<String> = []
     var renamings: [(from: String, to: String)] = []
+    var alterations: [(from: String, to: String, statements: [String])] = []
+    func note(_ way: TableWay, of name: String, rebuild: () throws -> String) throws {
+      switch way {
+      case .stays: kept.insert(name)
+      case .altered(let from, let statements):
+        kept.insert(from)
+        alterations.append((from, name, statements))
+      case .rebuilt: renamings.append((try rebuild(), name))
+      }
+    }
     for table in new.tables {
       let plans = try rowPlans(of: table)
-      if try isAsItShouldBe(table, plans) {
-        finished.insert(table.name)
-        continue
+      try note(database.way(of: table, plans, in: self), of: table.name) {
+        try checkKeys(of: table, plans)
+        let draft = try create(table.createStatement, table.name)
+        for plan in plans { try fill(draft, plan) }
+        return draft
       }
-      try checkKeys(of: table, plans)
-      let draft = try create(table.createStatement, table.name)
-      for plan in plans { try fill(draft, plan) }
-      renamings.append((draft, table.name))
     }
     for table in new.joinTables {
-      if try isAsItShouldBe(table) {
-        finished.insert(table.name)
-        continue
+      try note(database.way(of: table, in: self), of: table.name) {
+        let draft = try create(table.createStatement, table.name)
+        try fill(draft, table)
+        return draft
       }
-      let draft = try create(table.createStatement, table.name)
-      try fill(draft, table)
-      renamings.append((draft, table.name))
     }
     try renumberHistory()
-    for table in old.columnsByTable.keys.sorted() where !finished.contains(table) {
-      try execute("DROP TABLE IF EXISTS \(SQLText.name(table))")
+    let dropped = old.columnsByTable.keys.sorted().filter { !kept.contains($0) }
+    try database.release(dropped)
+    for alteration in alterations {
+      for statement in alteration.statements { try execute(statement) }
+      guard alteration.from != alteration.to else { continue }
+      // Its new name may still be another's.
+      let draft = draft(of: alteration.to)
+      try execute("ALTER TABLE \(SQLText.name(alteration.from)) RENAME TO \(SQLText.name(draft))")
+      renamings.append((draft, alteration.to))
     }
-    for (draft, name) in renamings {
-      try execute("ALTER TABLE \(SQLText.name(draft)) RENAME TO \(SQLText.name(name))")
-    }
+    for table in dropped { try execute("DROP TABLE IF EXISTS \(SQLText.name(table))") }
+    for (draft, name) in renamings { try database.rename(draft, to: name) }
     try makeIndexes()
     try clearLostReferences()
     try checkRequiredRelationships()
-    try checkReferences()
-    try numbers.keep(db, old, new)
+    try database.checkReferences(of: new)
+    try database.keep(lastNumbers: numbers.lastNumbers, of: old)
+  }
+
+  /// An unused name for a new table, of at most 63 bytes.
+  private func draft(of name: String) -> String {
+    let place = new.columnsByTable.keys.sorted().firstIndex(of: name) ?? 0
+    return "lade_new_\(place)"
   }
 
   /// Creates a table under an unused name, and returns the name.
   private func create(_ statement: String, _ name: String) throws -> String {
-    let draft = "lade_new_" + name
+    let draft = draft(of: name)
     let start = "CREATE TABLE IF NOT EXISTS \(SQLText.name(name))"
-    guard statement.hasPrefix(start) else {
-      throw DatabaseError(
-        resultCode: .SQLITE_INTERNAL, message: "can't make \(name) under another name", sql: statement)
-    }
+    precondition(statement.hasPrefix(start), "a table's statement begins with its name")
     try execute("DROP TABLE IF EXISTS \(SQLText.name(draft))")
     try execute("CREATE TABLE \(SQLText.name(draft))" + statement.dropFirst(start.count))
     return draft
   }
 
-  /// Whether a table of that name was created by exactly this statement.
-  func isMade(by statement: String, _ name: String) throws -> Bool {
-    let start = "CREATE TABLE IF NOT EXISTS "
-    guard let present = try PresentTable.statement(of: name, db) else { return false }
-    return present == "CREATE TABLE " + statement.dropFirst(start.count)
+  func execute(_ sql: String, _ arguments: [Database.Dialect.Parameter] = []) throws {
+    try database.execute(sql, arguments)
   }
 
-  func execute(_ sql: String, _ arguments: [DatabaseValue] = []) throws {
-    MigrationProbe.onStep?(sql)
-    try db.execute(sql: sql, arguments: StatementArguments(arguments))
-  }
+  /// The number that a query returns.
+  func number(_ sql: String) throws -> Int64 { try database.number(sql) ?? 0 }
 }
 
-/// A hook for tests to observe or interrupt a migration, or the replacement of a file.
-package enum MigrationProbe {
-  /// Called before each statement of a migration, and each step of a replacement, on the thread that runs it.
-  @TaskLocal package static var onStep: (@Sendable (String) -> Void)?
+extension MigratingDatabase {
+  /// The number that a query returns; nil for NULL, or no row.
+  package func number(_ sql: String) throws -> Int64? {
+    try texts(sql).first?.first.flatMap { $0.flatMap { Int64($0) } }
+  }
 }
 
 extension TableMigration {
@@ -136,11 +147,11 @@ extension TableMigration {
       try execute("DROP INDEX IF EXISTS \(SQLText.name(index.name))")
     }
     do {
-      for statement in new.createStatements { try execute(statement) }
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+      try database.attempting { for statement in new.createStatements { try execute(statement) } }
+    } catch  where database.isDuplicate(error) {
       let violations = try new.indexes.filter(\.isUnique).flatMap { try self.violations(of: $0) }
       guard !violations.isEmpty else { throw error }
-      throw MigrationError.notUnique(store: path, violations: violations)
+      throw MigrationError.notUnique(store: database.store, violations: violations)
     }
   }
 
@@ -149,16 +160,13 @@ extension TableMigration {
     let names = index.columns.map { SQLText.name($0.name) }
     let conditions = names.map { "\($0) IS NOT NULL" } + (index.condition.map { ["(\($0))"] } ?? [])
     let list = names.joined(separator: ", ")
-    let rows = try Row.fetchAll(
-      db,
-      sql: "SELECT \(list), count(*) FROM \(SQLText.name(index.table)) WHERE \(conditions.joined(separator: " AND ")) "
+    let rows = try database.texts(
+      "SELECT \(list), count(*) FROM \(SQLText.name(index.table)) WHERE \(conditions.joined(separator: " AND ")) "
         + "GROUP BY \(list) HAVING count(*) > 1 LIMIT 5")
     return rows.map { row in
-      let values = Array(row.databaseValues)
-      return UniquenessViolation(
-        entity: index.table, constraint: index.columns.map(\.name),
-        values: values.dropLast().map { $0.storage.value.map { "\($0)" } ?? "nil" },
-        count: Int.fromDatabaseValue(values[values.count - 1]) ?? 0)
+      UniquenessViolation(
+        entity: index.table, constraint: index.columns.map(\.name), values: row.dropLast().map { $0 ?? "nil" },
+        count: row.last.flatMap { $0.flatMap { Int($0) } } ?? 0)
     }
   }
 
@@ -174,7 +182,7 @@ extension TableMigration {
           }
           try execute(
             "UPDATE \(SQLText.name(table.name)) SET \(SQLText.name(column)) = NULL "
-              + "WHERE \(isLost(column, relationship.destinationEntity))")
+              + "WHERE \(isLost(table.name, column, relationship.destinationEntity))")
         }
       }
     }
@@ -183,21 +191,23 @@ extension TableMigration {
         (table.sourceColumn, table.relationship.entity),
         (table.destinationColumn, table.relationship.destinationEntity),
       ]
-      let conditions = ends.filter { new.holds($0.1) }.map { isLost($0.0, $0.1) }
+      let conditions = ends.filter { new.holds($0.1) }.map { isLost(table.name, $0.0, $0.1) }
       try execute("DELETE FROM \(SQLText.name(table.name)) WHERE \(conditions.joined(separator: " OR "))")
     }
   }
 
-  private func isLost(_ column: String, _ destination: EntityDescription) -> String {
-    let (name, key) = (SQLText.name(column), SQLText.name(new.primaryKeyColumn(of: destination)))
-    return "(\(name) IS NOT NULL AND \(name) NOT IN (SELECT \(key) FROM \(SQLText.name(new.table(of: destination)))))"
+  private func isLost(_ table: String, _ column: String, _ destination: EntityDescription) -> String {
+    let name = "\(SQLText.name(table)).\(SQLText.name(column))"
+    return
+      "(\(name) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(SQLText.name(new.table(of: destination))) AS lade_target "
+      + "WHERE lade_target.\(SQLText.name(new.primaryKeyColumn(of: destination))) = \(name)))"
   }
 
   /// Checks that an entity that is now abstract has no rows.
   func checkAbstractEntities() throws {
     var obstacles: [MigrationObstacle] = []
     for (image, origin) in origins where image.isAbstract && !origin.isAbstract {
-      let count = try count(old, origin, "1")
+      let count = try count(old, origin, Database.Dialect.everything)
       if count > 0 {
         obstacles.append(
           MigrationObstacle(
@@ -254,23 +264,12 @@ extension TableMigration {
 
   private func count(_ schema: SchemaMap, _ entity: EntityDescription, _ condition: String) throws -> Int {
     let table = schema.table(of: entity)
-    guard try !PresentTable.columns(of: table, db).isEmpty else { return 0 }
+    guard try !database.columns(of: table).isEmpty else { return 0 }
     var sql = "SELECT count(*) FROM \(SQLText.name(table)) WHERE \(condition)"
     if let discriminator = schema.discriminatorColumn(of: entity) {
       sql += " AND \(SQLText.name(discriminator)) = \(SQLText.literal(entity.name))"
     }
-    return try Int.fetchOne(db, sql: sql) ?? 0
-  }
-
-  /// Checks all foreign keys, which aren't checked while tables change.
-  func checkReferences() throws {
-    var broken: [String] = []
-    let rows = try Row.fetchCursor(db, sql: "PRAGMA foreign_key_check")
-    while broken.count < 5, let row = try rows.next() {
-      let (table, number, parent): (String?, Int64?, String?) = (row[0], row[1], row[2])
-      broken.append("\(table ?? "?") \(number.map(String.init) ?? "?") to \(parent ?? "?")")
-    }
-    guard broken.isEmpty else { throw MigrationError.brokenReferences(store: path, references: broken) }
+    return Int(try number(sql))
   }
 }
 
@@ -279,9 +278,9 @@ extension TableMigration {
 
 extension TableMigration {
   /// The term for the new number of an old entity's rows.
-  func keyTerm(from origin: EntityDescription, to entity: EntityDescription) -> SQLTerm {
+  func keyTerm(from origin: EntityDescription, to entity: EntityDescription) -> Term {
     if let column = newKeyColumn(from: origin, to: entity) { return .column(column) }
-    return SQLTerm.column(old.primaryKeyColumn(of: origin)).plus(numbers.offset(from: origin, to: entity))
+    return Term.column(old.primaryKeyColumn(of: origin)).plus(numbers.offset(from: origin, to: entity))
   }
 
   /// The old column of the attribute that numbers the rows from now on; nil for those that keep their numbers.
@@ -310,11 +309,11 @@ extension TableMigration {
 
   /// The term for an old row's new number.
   /// - Parameter number: a term for the old number; a column's name with its table's in front.
-  func moved(_ number: SQLTerm, from source: EntityDescription, to destination: EntityDescription) -> SQLTerm {
+  func moved(_ number: Term, from source: EntityDescription, to destination: EntityDescription) -> Term {
     let columns = newKeyColumns(of: source.rootEntity).map { "lade_key.\(SQLText.name($0))" }
     guard let first = columns.first else { return number.plus(numbers.offset(from: source, to: destination)) }
     let value = columns.count == 1 ? first : "coalesce(\(columns.joined(separator: ", ")))"
-    return SQLTerm(
+    return Term(
       sql: "(SELECT \(value) FROM \(SQLText.name(old.table(of: source))) AS lade_key WHERE "
         + "lade_key.\(SQLText.name(old.primaryKeyColumn(of: source))) = \(number.sql))",
       arguments: number.arguments)
@@ -322,7 +321,7 @@ extension TableMigration {
 
   /// Updates the history to the rows' new numbers. Removes changes of rows that are gone and have no new number.
   func renumberHistory() throws {
-    guard try !PresentTable.columns(of: "lade_history_change", db).isEmpty else { return }
+    guard try !database.columns(of: "lade_history_change").isEmpty else { return }
     for (image, origin) in origins where !origin.isAbstract && renumbers(origin, image) {
       guard columns[old.table(of: origin)]?.isEmpty == false else { continue }
       let isOfEntity = "entity = \(SQLText.literal(origin.name))"
@@ -331,7 +330,7 @@ extension TableMigration {
           "DELETE FROM lade_history_change WHERE \(isOfEntity) AND object NOT IN "
             + "(SELECT \(SQLText.name(old.primaryKeyColumn(of: origin))) FROM \(SQLText.name(old.table(of: origin))))")
       }
-      let number = moved(SQLTerm(sql: "lade_history_change.object"), from: origin, to: image)
+      let number = moved(Term(sql: "lade_history_change.object"), from: origin, to: image)
       try execute("UPDATE lade_history_change SET object = \(number.sql) WHERE \(isOfEntity)")
     }
   }
@@ -339,7 +338,7 @@ extension TableMigration {
   /// Forgets what jobs have recorded of rows whose numbers change: an undo would find other rows under the old ones. Former values
   /// may refer to such rows, so none are kept. The jobs lack something from then on, and are undone by force only.
   private func forgetLineage() throws {
-    guard try !PresentTable.columns(of: "_lade_lineage", db).isEmpty else { return }
+    guard try !database.columns(of: "_lade_lineage").isEmpty else { return }
     let names = origins.filter { image, origin in
       !origin.isAbstract && columns[old.table(of: origin)]?.isEmpty == false && renumbers(origin, image)
     }.map { SQLText.literal($0.value.name) }
@@ -354,34 +353,32 @@ extension TableMigration {
 
   /// Checks that the future primary key has a different value in each row.
   /// - Throws: ``MigrationError/notUnique(store:violations:)`` with the first conflicting values.
-  func checkKeys(of table: TableMap, _ plans: [RowPlan]) throws {
+  func checkKeys(of table: TableMap, _ plans: [Plan]) throws {
     guard let key = table.rootEntity.primaryKey, !plans.isEmpty else { return }
     let parts = plans.map { plan in
       "SELECT \(plan.columns[0].term.sql) AS lade_key FROM \(SQLText.name(old.table(of: plan.origin)))"
         + restriction(to: plan.origin)
     }
     let all = parts.joined(separator: " UNION ALL ")
-    let arguments = StatementArguments(plans.flatMap(\.columns[0].term.arguments))
-    let missing = try Int.fetchOne(
-      db, sql: "SELECT count(*) FROM (\(all)) WHERE lade_key IS NULL", arguments: arguments)
-    if let missing, missing > 0 {
+    // A number's term has no parameters.
+    let missing = try number("SELECT count(*) FROM (\(all)) AS lade_keys WHERE lade_key IS NULL")
+    if missing > 0 {
       throw MigrationError.cannotInfer(obstacles: [
         MigrationObstacle(
           table.rootEntity.name, key.name, problem: "is to number the objects, and \(missing) of them have no value",
           remedy: "give them one first")
       ])
     }
-    let clashes = try Row.fetchAll(
-      db,
-      sql: "SELECT lade_key, count(*) FROM (\(all)) GROUP BY lade_key HAVING count(*) > 1 ORDER BY lade_key LIMIT 5",
-      arguments: arguments)
+    let clashes = try database.texts(
+      "SELECT lade_key, count(*) FROM (\(all)) AS lade_keys GROUP BY lade_key HAVING count(*) > 1 ORDER BY lade_key LIMIT 5"
+    )
     guard clashes.isEmpty else {
       throw MigrationError.notUnique(
-        store: path,
+        store: database.store,
         violations: clashes.map { row in
           UniquenessViolation(
-            entity: table.rootEntity.name, constraint: [key.name], values: ["\(row[0] as Int64? ?? 0)"],
-            count: row[1] ?? 0)
+            entity: table.rootEntity.name, constraint: [key.name], values: [row[0] ?? "nil"],
+            count: row[1].flatMap { Int($0) } ?? 0)
         })
     }
   }

@@ -1,9 +1,7 @@
 // Rows keep their numbers, and objects their IDs, with one exception: when tables are merged, rows whose numbers are taken get
 // numbers that are higher by a constant.
 
-import GRDB
 import ManagedObjects
-import SQLSchema
 
 /// The constants that are added to row numbers.
 struct NumberOffsets {
@@ -14,19 +12,19 @@ struct NumberOffsets {
 
   private var offsets: [Way: Int64] = [:]
   /// The last number given in each new table.
-  private var lastNumbers: [String: Int64] = [:]
+  private(set) var lastNumbers: [String: Int64] = [:]
 
   init(
-    _ db: Database, _ old: SchemaMap, _ new: SchemaMap, _ origins: [EntityDescription: EntityDescription]
+    _ database: some MigratingDatabase, _ old: SchemaMap, _ new: SchemaMap,
+    _ origins: [EntityDescription: EntityDescription]
   ) throws {
     for table in new.tables {
       var used: [ClosedRange<Int64>] = []
       var last: Int64 = 0
       for root in Self.roots(of: table, origins) {
         let family = table.rootEntity.selfAndDescendants.compactMap { origins[$0] }.filter { $0.rootEntity === root }
-        let range = try Self.range(of: family, old, db)
-        let given = try Int64.fetchOne(
-          db, sql: "SELECT value FROM lade_metadata WHERE key = ?", arguments: ["last_number." + old.table(of: root)])
+        let range = try Self.range(of: family, old, database)
+        let given = try database.lastNumber(of: old.table(of: root))
         var offset: Int64 = 0
         if let range, table.rootEntity.primaryKey == nil, used.contains(where: { $0.overlaps(range) }) { offset = last }
         offsets[Way(source: root, destination: table.rootEntity)] = offset
@@ -45,18 +43,6 @@ struct NumberOffsets {
   /// The constant that is added to a row's number when it moves from one hierarchy to another.
   func offset(from source: EntityDescription, to destination: EntityDescription) -> Int64 {
     offsets[Way(source: source.rootEntity, destination: destination.rootEntity)] ?? 0
-  }
-
-  /// Stores the last numbers under the new tables' names.
-  func keep(_ db: Database, _ old: SchemaMap, _ new: SchemaMap) throws {
-    for table in old.tables {
-      try db.execute(sql: "DELETE FROM lade_metadata WHERE key = ?", arguments: ["last_number." + table.name])
-    }
-    for (table, number) in lastNumbers where number > 0 {
-      try db.execute(
-        sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES (?, ?)",
-        arguments: ["last_number." + table, number])
-    }
   }
 
   private static func noRoom(for source: EntityDescription, in table: TableMap, after last: Int64) -> MigrationError {
@@ -83,18 +69,17 @@ struct NumberOffsets {
 
   /// The least and greatest number of the entities' rows.
   private static func range(
-    of family: [EntityDescription], _ old: SchemaMap, _ db: Database
+    of family: [EntityDescription], _ old: SchemaMap, _ database: some MigratingDatabase
   ) throws -> ClosedRange<Int64>? {
-    guard let first = family.first, try !PresentTable.columns(of: old.table(of: first), db).isEmpty else { return nil }
+    guard let first = family.first, try !database.columns(of: old.table(of: first)).isEmpty else { return nil }
     let key = SQLText.name(old.primaryKeyColumn(of: first))
     var sql = "SELECT min(\(key)), max(\(key)) FROM \(SQLText.name(old.table(of: first)))"
     if let discriminator = old.discriminatorColumn(of: first) {
       let names = family.map { SQLText.literal($0.name) }.joined(separator: ", ")
       sql += " WHERE \(SQLText.name(discriminator)) IN (\(names))"
     }
-    guard let row = try Row.fetchOne(db, sql: sql), let low: Int64 = row[0], let high: Int64 = row[1] else {
-      return nil
-    }
-    return low...high
+    let ends = try database.texts(sql).first?.compactMap { $0.flatMap { Int64($0) } } ?? []
+    guard ends.count == 2 else { return nil }
+    return ends[0]...ends[1]
   }
 }

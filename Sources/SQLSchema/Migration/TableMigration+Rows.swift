@@ -1,42 +1,8 @@
-import GRDB
 import ManagedObjects
-import SQLSchema
-
-/// How the rows of one old entity are converted to those of a new one.
-struct RowPlan {
-  /// A column and the term for its values.
-  struct Column: Equatable {
-    let name: String
-    let term: SQLTerm
-  }
-
-  let origin: EntityDescription
-  let entity: EntityDescription
-  /// Every column of the new entity, primary key and discriminator included.
-  var columns: [Column]
-}
-
-/// A piece of SQL with the values of its parameters.
-struct SQLTerm: Equatable {
-  var sql: String
-  var arguments: [DatabaseValue] = []
-
-  static let null = SQLTerm(sql: "NULL")
-
-  static func column(_ name: String) -> SQLTerm { SQLTerm(sql: SQLText.name(name)) }
-
-  func plus(_ number: Int64) -> SQLTerm {
-    number == 0 ? self : SQLTerm(sql: "\(sql) + \(number)", arguments: arguments)
-  }
-
-  func or(_ other: SQLTerm) -> SQLTerm {
-    SQLTerm(sql: "coalesce(\(sql), \(other.sql))", arguments: arguments + other.arguments)
-  }
-}
 
 extension TableMigration {
   /// The plans for the rows of a table's entities.
-  func rowPlans(of table: TableMap) throws -> [RowPlan] {
+  func rowPlans(of table: TableMap) throws -> [Plan] {
     try table.rootEntity.selfAndDescendants.compactMap { entity in
       guard let origin = origins[entity], !origin.isAbstract,
         columns[old.table(of: origin)]?.isEmpty == false
@@ -45,18 +11,18 @@ extension TableMigration {
     }
   }
 
-  private func plan(from origin: EntityDescription, to entity: EntityDescription) throws -> RowPlan {
-    var plan = RowPlan(origin: origin, entity: entity, columns: [])
+  private func plan(from origin: EntityDescription, to entity: EntityDescription) throws -> Plan {
+    var plan = Plan(origin: origin, entity: entity, columns: [])
     plan.columns.append(
       .init(name: new.primaryKeyColumn(of: entity), term: keyTerm(from: origin, to: entity)))
     if let discriminator = new.discriminatorColumn(of: entity) {
-      plan.columns.append(.init(name: discriminator, term: SQLTerm(sql: SQLText.literal(entity.name))))
+      plan.columns.append(.init(name: discriminator, term: Term(sql: SQLText.literal(entity.name))))
     }
     let mapping = mapping[destination: entity.name]
     for attribute in entity.attributes where attribute !== entity.primaryKey {
       guard let column = new.columnIfStored(of: attribute, in: entity) else { continue }
       let source = mapping?.attributeMappings.first { $0.name == attribute.name }?.source
-      plan.columns.append(.init(name: column, term: term(for: attribute, source, origin)))
+      plan.columns.append(.init(name: column, term: try term(for: attribute, source, origin)))
     }
     for relationship in entity.relationships {
       guard let column = new.columnIfStored(of: relationship, in: entity) else { continue }
@@ -69,41 +35,32 @@ extension TableMigration {
 
   private func term(
     for attribute: AttributeDescription, _ source: PropertyMapping.Source?, _ origin: EntityDescription
-  ) -> SQLTerm {
-    func value(_ value: Value) -> SQLTerm {
-      if value.isNull { return .null }
-      return SQLTerm(sql: "?", arguments: [ValueCodec.databaseValue(of: value, for: attribute)])
+  ) throws -> Term {
+    func value(_ value: Value) throws -> Term {
+      value.isNull ? .null : .constant(try database.parameter(value, for: attribute))
     }
     switch source {
-    case .property(let name): return stored(name, as: attribute, origin) ?? value(attribute.defaultValue)
+    case .property(let name): return try stored(name, as: attribute, origin) ?? value(attribute.defaultValue)
     case .propertyOrValue(let name, let other):
-      return stored(name, as: attribute, origin)?.or(value(other)) ?? value(other)
-    case .value(let constant): return value(constant)
-    // Values that code computes are left to ``SideMigration``.
-    case .custom, nil: return value(attribute.defaultValue)
+      return try stored(name, as: attribute, origin)?.or(value(other)) ?? value(other)
+    case .value(let constant): return try value(constant)
+    // Values that code computes are left to a migration of objects.
+    case .custom, nil: return try value(attribute.defaultValue)
     }
   }
 
   /// The old column of an attribute, in the new attribute's form; nil when the file doesn't have it.
-  private func stored(_ name: String, as attribute: AttributeDescription, _ origin: EntityDescription) -> SQLTerm? {
+  private func stored(
+    _ name: String, as attribute: AttributeDescription, _ origin: EntityDescription
+  ) throws -> Term? {
     guard let former = origin.attributesByName[name], let column = old.columnIfStored(of: former, in: origin),
       columns[old.table(of: origin)]?.contains(column.lowercased()) == true
     else { return nil }
-    // Its values may be in files, which are read.
-    let term = SQLText.name(column)
-    let content = former.allowsFiles && !attribute.storesFiles ? StoredForms.own.contentTerm(term) : term
-    if former.type != attribute.type, attribute.widening(from: former) == .text {
-      return SQLTerm(
-        sql: "\(TextForms.function.name)(\(content), \(SQLText.literal(former.type.rawValue)))")
-    }
-    // The stored forms of other types that values are widened to differ by the column's affinity alone.
-    guard attribute.type == .date, DateStorage(former) != DateStorage(attribute) else { return SQLTerm(sql: content) }
-    let function = DateStorage(attribute) == .unix ? DateForms.unix.name : DateForms.iso.name
-    return SQLTerm(sql: "\(function)(\(SQLText.name(column)))")
+    return try database.term(column, in: old.table(of: origin), of: former, as: attribute)
   }
 
   /// Inserts the rows.
-  func fill(_ table: String, _ plan: RowPlan) throws {
+  func fill(_ table: String, _ plan: Plan) throws {
     let names = plan.columns.map { SQLText.name($0.name) }.joined(separator: ", ")
     let terms = plan.columns.map(\.term.sql).joined(separator: ", ")
     try execute(
@@ -117,9 +74,8 @@ extension TableMigration {
     return " WHERE \(SQLText.name(discriminator)) = \(SQLText.literal(entity.name))"
   }
 
-  /// Whether a table already has the right columns and rows.
-  func isAsItShouldBe(_ table: TableMap, _ plans: [RowPlan]) throws -> Bool {
-    guard try isMade(by: table.createStatement, table.name) else { return false }
+  /// Whether a table that has the right columns has the right rows, too.
+  package func keepsRows(of table: TableMap, _ plans: [Plan]) -> Bool {
     let roots = Set(plans.compactMap(\.origin.rootEntity))
     guard roots.count <= 1, let root = roots.first, old.table(of: root) == table.name else { return false }
     // Rows of entities that are gone, or that are in another table now, must be removed.
@@ -148,21 +104,21 @@ extension TableMigration {
   /// The term for the column of a to-one relationship.
   func term(
     for relationship: RelationshipDescription, _ entity: EntityDescription, _ origin: EntityDescription
-  ) -> SQLTerm {
+  ) -> Term {
     let destination = relationship.destinationEntity
     if let former = self.origin(of: relationship, in: entity), !former.isToMany {
       guard let column = old.columnIfStored(of: former, in: origin),
         columns[old.table(of: origin)]?.contains(column.lowercased()) == true
       else { return .null }
       guard renumbers(former.destinationEntity, destination) else { return .column(column) }
-      let number = SQLTerm(sql: "\(SQLText.name(old.table(of: origin))).\(SQLText.name(column))")
+      let number = Term(sql: "\(SQLText.name(old.table(of: origin))).\(SQLText.name(column))")
       return moved(number, from: former.destinationEntity, to: destination)
     }
     guard let inverse = relationship.inverseRelationship else { return .null }
     let key = "\(SQLText.name(old.table(of: origin))).\(SQLText.name(old.primaryKeyColumn(of: origin)))"
     let terms = formerRelationships(of: inverse).map { former in
-      let owner = moved(SQLTerm(sql: "lade_pair.owner"), from: former.entity, to: destination)
-      return SQLTerm(
+      let owner = moved(Term(sql: "lade_pair.owner"), from: former.entity, to: destination)
+      return Term(
         sql: "(SELECT \(owner.sql) FROM (\(pairs(of: former))) AS lade_pair WHERE lade_pair.target = \(key))")
     }
     guard let first = terms.first else { return .null }
@@ -172,22 +128,21 @@ extension TableMigration {
   /// The term for the column with a row's position among those that refer to the same object.
   func positionTerm(
     for relationship: RelationshipDescription, _ entity: EntityDescription, _ origin: EntityDescription
-  ) -> SQLTerm {
+  ) -> Term {
     if let former = self.origin(of: relationship, in: entity), !former.isToMany {
-      return positionColumn(beside: former).map { SQLTerm.column($0) } ?? .null
+      return positionColumn(beside: former).map { Term.column($0) } ?? .null
     }
     guard let inverse = relationship.inverseRelationship else { return .null }
     let key = "\(SQLText.name(old.table(of: origin))).\(SQLText.name(old.primaryKeyColumn(of: origin)))"
     let terms = formerRelationships(of: inverse).map { former in
-      SQLTerm(sql: "(SELECT position FROM (\(pairs(of: former))) WHERE target = \(key))")
+      Term(sql: "(SELECT place FROM (\(pairs(of: former))) AS lade_pair WHERE target = \(key))")
     }
     guard let first = terms.first else { return .null }
     return terms.dropFirst().reduce(first) { $0.or($1) }
   }
 
-  /// Whether the pairs of a relationship are in their table as they should be.
-  func isAsItShouldBe(_ table: JoinTable) throws -> Bool {
-    guard try isMade(by: table.createStatement, table.name) else { return false }
+  /// Whether the pairs of a relationship are in their table as they should be, if that has the right columns.
+  package func keepsPairs(of table: JoinTable) -> Bool {
     let former = formerRelationships(of: table.relationship)
     let inverse = table.relationship.inverseRelationship.map { formerRelationships(of: $0) } ?? []
     guard former.count == 1, inverse.allSatisfy({ $0 === former[0].inverseRelationship }), former[0].isManyToMany,
@@ -212,19 +167,20 @@ extension TableMigration {
     _ draft: String, _ relationship: RelationshipDescription, from former: RelationshipDescription
   ) throws {
     let pairing = new.pairing(of: relationship)
-    let owner = moved(SQLTerm(sql: "lade_pair.owner"), from: former.entity, to: relationship.entity)
+    let owner = moved(Term(sql: "lade_pair.owner"), from: former.entity, to: relationship.entity)
     let target = moved(
-      SQLTerm(sql: "lade_pair.target"), from: former.destinationEntity, to: relationship.destinationEntity)
+      Term(sql: "lade_pair.target"), from: former.destinationEntity, to: relationship.destinationEntity)
     var columns = [(pairing.sourceColumn, owner.sql), (pairing.destinationColumn, target.sql)]
-    if let position = pairing.positionColumn { columns.append((position, "position")) }
+    if let position = pairing.positionColumn { columns.append((position, "place")) }
     if let inverse = relationship.inverseRelationship, inverse !== relationship,
       let position = new.pairing(of: inverse).positionColumn
     {
-      columns.append((position, "back_position"))
+      columns.append((position, "back_place"))
     }
     try execute(
-      "INSERT OR IGNORE INTO \(SQLText.name(draft)) (\(columns.map { SQLText.name($0.0) }.joined(separator: ", "))) "
-        + "SELECT \(columns.map(\.1).joined(separator: ", ")) FROM (\(pairs(of: former))) AS lade_pair")
+      "INSERT INTO \(SQLText.name(draft)) (\(columns.map { SQLText.name($0.0) }.joined(separator: ", "))) "
+        + "SELECT \(columns.map(\.1).joined(separator: ", ")) FROM (\(pairs(of: former))) AS lade_pair "
+        + "WHERE \(owner.sql) IS NOT NULL AND \(target.sql) IS NOT NULL ON CONFLICT DO NOTHING")
   }
 
   /// The old relationship of an entity's relationship.
@@ -256,28 +212,29 @@ extension TableMigration {
     return columns[old.table(of: end.entity)]?.contains(column.lowercased()) == true
   }
 
-  /// A query for an old relationship's pairs, as `owner` and `target`, with the target's `position` among those of the
-  /// owner and the owner's `back_position` among those of the target, null where there is no order.
+  /// A query for an old relationship's pairs, as `owner` and `target`, with the target's `place` among those of the
+  /// owner and the owner's `back_place` among those of the target, null where there is no order.
   private func pairs(of relationship: RelationshipDescription) -> String {
+    let nothing = "CAST(NULL AS \(Database.Dialect.rules.numberType))"
     if relationship.isManyToMany {
       let pairing = old.pairing(of: relationship)
       let back = relationship.inverseRelationship.flatMap { old.pairing(of: $0).positionColumn }
       func position(_ column: String?) -> String {
-        column.flatMap { columns[pairing.table]?.contains($0.lowercased()) == true ? SQLText.name($0) : nil } ?? "NULL"
+        column.flatMap { columns[pairing.table]?.contains($0.lowercased()) == true ? SQLText.name($0) : nil } ?? nothing
       }
       return
         "SELECT \(SQLText.name(pairing.sourceColumn)) AS owner, \(SQLText.name(pairing.destinationColumn)) AS target, "
-        + "\(position(pairing.positionColumn)) AS position, \(position(back)) AS back_position "
+        + "\(position(pairing.positionColumn)) AS place, \(position(back)) AS back_place "
         + "FROM \(SQLText.name(pairing.table))"
     }
     let end = relationship.isToMany ? relationship.inverseRelationship ?? relationship : relationship
     let key = SQLText.name(old.primaryKeyColumn(of: end.entity))
     let column = SQLText.name(old.column(of: end, in: end.entity))
-    let place = positionColumn(beside: end).map { SQLText.name($0) } ?? "NULL"
+    let place = positionColumn(beside: end).map { SQLText.name($0) } ?? nothing
     let (owner, target) = relationship.isToMany ? (column, key) : (key, column)
-    let (position, back) = relationship.isToMany ? (place, "NULL") : ("NULL", place)
+    let (position, back) = relationship.isToMany ? (place, nothing) : (nothing, place)
     var sql =
-      "SELECT \(owner) AS owner, \(target) AS target, \(position) AS position, \(back) AS back_position "
+      "SELECT \(owner) AS owner, \(target) AS target, \(position) AS place, \(back) AS back_place "
       + "FROM \(SQLText.name(old.table(of: end.entity))) WHERE \(column) IS NOT NULL"
     if let discriminator = old.discriminatorColumn(of: end.entity) {
       // Siblings may share the column.

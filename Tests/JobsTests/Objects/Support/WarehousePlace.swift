@@ -1,0 +1,29 @@
+import ManagedObjects
+import PostgresStore
+import SQLiteStore
+import TestSupport
+
+/// A data store and a queue that several daemons work on, each as a ``Warehouse`` with connections of its own.
+struct WarehousePlace: Sendable {
+  /// Where the data is.
+  enum Kind: String, CaseIterable, Sendable {
+    case sqlite, postgres
+
+    /// Those that can be had here.
+    static var present: [Self] { PostgresCluster.programs == nil ? [.sqlite] : allCases }
+  }
+
+  let folder: ScratchDirectory
+  let data: PersistentStoreDescription
+  let queue: PersistentStoreDescription
+
+  init(_ kind: Kind) throws {
+    folder = try ScratchDirectory()
+    queue = .sqlite(at: folder.file("queue.sqlite"))
+    data =
+      switch kind {
+      case .sqlite: .sqlite(at: folder.file("data.sqlite"))
+      case .postgres: .postgres(try PostgresCluster.shared().address(), schema: PostgresCluster.newSchema())
+      }
+  }
+}
