@@ -21,7 +21,7 @@ package final class PostgresConnection: @unchecked Sendable {
   private var preparedCount = 0
   /// Ends the statement that runs. Safe from any thread.
   package let cancellation: PostgresCancellation
-  /// Receives each statement when it has ended; nil for nobody.
+  /// Receives each statement when it has ended, if any is set.
   var trace: (@Sendable (PostgresTrace) -> Void)?
 
   private struct Statement: Hashable {

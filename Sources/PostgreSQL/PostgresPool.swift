@@ -15,7 +15,7 @@ package struct PostgresAccess: Sendable {
   package let beginning: String
   /// Throws when the work of the connections isn't wanted any more. Called while they wait.
   package var check: @Sendable () throws -> Void = {}
-  /// Receives each statement when it has ended; nil for nobody.
+  /// Receives each statement when it has ended, if any is set.
   package var trace: (@Sendable (PostgresTrace) -> Void)?
   /// What each connection does before it is used; nil for nothing.
   package var entering: (@Sendable (PostgresConnection) throws -> Void)?

@@ -77,6 +77,25 @@ struct MigrationTests {
     #expect(try store.sql("SELECT has_table_privilege('pg_monitor', 'others_view', 'SELECT')") == "t")
   }
 
+  @Test("another program's reference to a table that is made again is kept, though a reference elsewhere has its name")
+  func references() throws {
+    try store.fill()
+    try store.open(ShopStore.third()).close()
+    let (notes, twin) = (PostgresCluster.newSchema(), PostgresCluster.newSchema())
+    try store.sql(
+      """
+      CREATE SCHEMA \(notes); CREATE TABLE \(notes).note (record bigint CONSTRAINT others_key REFERENCES "Record");
+      CREATE SCHEMA \(twin); CREATE TABLE \(twin).record (id bigint PRIMARY KEY);
+      CREATE TABLE \(twin).note (record bigint CONSTRAINT others_key REFERENCES \(twin).record)
+      """)
+    let place = try place("Record")
+    try store.open(ShopStore.fourth()).close()
+    #expect(try self.place("Record") != place, "it was made again")
+    let isKept =
+      "conname = 'others_key' AND conrelid = '\(notes).note'::regclass AND confrelid = '\"Record\"'::regclass"
+    #expect(try store.count("pg_constraint", where: isKept) == 1)
+  }
+
   @Test("ends what other programs do with the earlier version, and tells them so", arguments: [false, true])
   func others(isRebuilt: Bool) throws {
     try store.fill()
@@ -117,7 +136,7 @@ struct MigrationTests {
     try other.close()
   }
 
-  @Test("another program's entity that comes to the store disturbs nobody")
+  @Test("an entity that another program adds to the store ends no connection")
   func wider() throws {
     try store.fill()
     let other = try store.open(ShopStore.first())

@@ -1,6 +1,30 @@
 import Foundation
 package import ManagedObjects
 
+/// A generated predicate over the cities of ``PredicateFixture``, with what it selects in memory.
+package struct GeneratedPredicate: CustomStringConvertible {
+  package let predicate: FetchPredicate
+  package let resolved: ResolvedPredicate
+  /// The numbers of the cities that fulfil it, in order.
+  package let expected: [Int64]
+  private let seed: UInt64
+
+  package var description: String { "seed \(seed): \(predicate)" }
+
+  /// Those of 600 seeds, without comparisons of two kinds of values, which all evaluators are spared.
+  package static func all() -> [GeneratedPredicate] {
+    let city = PredicateFixture.entity("City")
+    let subjects = PredicateFixture.Subject.all(city)
+    return (1...600 as ClosedRange<UInt64>).compactMap { seed in
+      var generator = PredicateGenerator(seed: seed)
+      let predicate = generator.predicate()
+      guard case .success(let resolved) = Result(catching: { try predicate.resolved(in: city) }) else { return nil }
+      let expected = subjects.filter { resolved.evaluate(on: $0) }.map(\.row.id.number)
+      return GeneratedPredicate(predicate: predicate, resolved: resolved, expected: expected, seed: seed)
+    }
+  }
+}
+
 /// Random predicates over cities of ``PredicateFixture``, the same for the same seed.
 package struct PredicateGenerator {
   private var state: UInt64

@@ -121,8 +121,8 @@ open class JobOperation: Operation, @unchecked Sendable {
     guard job.claim > 0, coordinator.model.entitiesByName[ImportModel.fenceEntity] != nil else { return nil }
     if let known = fences.withLock({ $0[ObjectIdentifier(coordinator)] }) { return known }
     let fence = try JobFence.raise(checkpointName, to: job.claim, in: coordinator)
-    // Whoever came later may have raised the fence, ended the job and removed what it keeps, the fence as well. From here on
-    // that can't happen any more.
+    // A later claimant may have raised the fence, ended the job and removed what it keeps, including the fence. From here on that
+    // can't happen.
     guard try environment.isOwn?(job) ?? true else { throw JobFailure.superseded(job) }
     fences.withLock { $0[ObjectIdentifier(coordinator)] = fence }
     return fence

@@ -329,7 +329,7 @@ extension JobStateMachine {
     return putBack(at: time)
   }
 
-  /// Whoever ran it may be stopped and not gone: with the new number nothing that it writes from now on counts.
+  /// Its former owner may be stopped rather than gone: with the new number, nothing that it writes from now on counts.
   mutating func rescue(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
     try requireRunning(event)
     claim += 1

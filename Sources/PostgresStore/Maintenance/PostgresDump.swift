@@ -44,35 +44,45 @@ struct PostgresDump {
   /// Reads the rows.
   /// - Parameters:
   ///   - only: the table whose rows are read; nil for all.
-  ///   - table: called with each table, its columns as SQL, and what passes its rows on, which it has to call once.
+  ///   - table: called with each table, its columns, and what passes its rows on, which it has to call once.
   func read(
     only: String? = nil, _ watch: MaintenanceWatch,
-    _ table: (_ name: String, _ columns: String, _ rows: Rows) throws -> Void
+    _ table: (_ name: String, _ columns: [String], _ rows: Rows) throws -> Void
   ) throws {
     let arguments = ["--data-only", "--file=-"] + (only.map { ["--table=\($0)"] } ?? []) + [url.path]
     let program = try PostgresProgram("pg_restore", arguments, readsOutput: true, watch)
     let lines = PostgresDumpLines(program)
     while let line = try lines.next() {
-      guard let (name, columns) = Self.copied(line) else { continue }
+      guard line.hasPrefix("COPY ") else { continue }
+      guard let (name, columns) = Self.copied(line) else {
+        throw MaintenanceError.programFailed(name: "pg_restore", reason: "this isn't understood: \(line)")
+      }
       try table(name, columns) { take in try lines.rows(take) }
     }
     try program.finish()
   }
 
   /// The table and the columns of a line that begins its rows.
-  private static func copied(_ line: String) -> (name: String, columns: String)? {
-    guard line.hasPrefix("COPY "), line.hasSuffix(") FROM stdin;") else { return nil }
+  private static func copied(_ line: String) -> (name: String, columns: [String])? {
     var rest = line.dropFirst("COPY ".count)
     guard identifier(&rest) != nil, rest.popFirst() == ".", let name = identifier(&rest), rest.hasPrefix(" (") else {
       return nil
     }
-    return (name, String(rest.dropFirst(2).dropLast(") FROM stdin;".count)))
+    rest = rest.dropFirst(" (".count)
+    var columns: [String] = []
+    while let column = identifier(&rest) {
+      columns.append(column)
+      if rest == ") FROM stdin;" { return (name, columns) }
+      guard rest.hasPrefix(", ") else { return nil }
+      rest = rest.dropFirst(", ".count)
+    }
+    return nil
   }
 
   /// Takes a name off the front of a text.
   private static func identifier(_ text: inout Substring) -> String? {
     guard text.first == "\"" else {
-      let name = text.prefix { $0 != "." && $0 != " " }
+      let name = text.prefix { !". ,)".contains($0) }
       text = text.dropFirst(name.count)
       return name.isEmpty ? nil : String(name)
     }
@@ -93,10 +103,9 @@ struct PostgresDump {
   func metadata(_ watch: MaintenanceWatch) throws -> [String: String] {
     var found: [String: String]?
     do {
-      try read(only: "lade_metadata", watch) { _, columns, rows in
+      try read(only: "lade_metadata", watch) { _, names, rows in
         var bytes: [UInt8] = []
         try rows { bytes += $0 }
-        let names = columns.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         var metadata: [String: String] = [:]
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
           let values = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false).map(Self.text)

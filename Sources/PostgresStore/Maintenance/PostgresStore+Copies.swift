@@ -163,7 +163,8 @@ extension PostgresSide {
           "TRUNCATE lade_history_last; ALTER TABLE lade_history_change DROP CONSTRAINT IF EXISTS \(Self.key)")
       }
       guard isHistory || wanted.contains(table) else { return try rows { _ in } }
-      try connection.copyBytes("COPY \(SQLText.name(table)) (\(columns)) FROM STDIN") { send in
+      let list = columns.map(SQLText.name).joined(separator: ", ")
+      try connection.copyBytes("COPY \(SQLText.name(table)) (\(list)) FROM STDIN") { send in
         try rows { part in
           try send(Array(part))
           done += Int64(part.count)

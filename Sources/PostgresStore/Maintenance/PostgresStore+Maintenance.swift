@@ -28,7 +28,7 @@ extension PostgresStore: StoreMaintenance {
 
   // MARK: Compaction
 
-  /// As a whole: each table is written again (`VACUUM FULL`), while nobody reads or writes it. In steps: space within the tables
+  /// As a whole: each table is written again (`VACUUM FULL`), and can't be read meanwhile. In steps: space within the tables
   /// becomes free for new rows, and is returned where it is at a table's end (`VACUUM`); others go on. PostgreSQL knows no number
   /// of blocks for it.
   package func compact(_ plan: CompactionPlan, _ watch: MaintenanceWatch) throws -> CompactionResult {

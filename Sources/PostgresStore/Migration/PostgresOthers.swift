@@ -12,6 +12,8 @@ struct PostgresOthers {
     let kind: String
     let name: String
     let table: String
+    /// The server's number of it; none of a view or a grant.
+    var number: String?
     /// What makes it.
     let statement: String
 
@@ -42,19 +44,19 @@ struct PostgresOthers {
     var objects: [Object] = []
     for row in try catalogue.texts(
       """
-      SELECT i.relname, c.relname, pg_get_indexdef(i.oid) FROM pg_index AS x
+      SELECT i.relname, c.relname, pg_get_indexdef(i.oid), i.oid FROM pg_index AS x
       JOIN pg_class AS c ON c.oid = x.indrelid JOIN pg_class AS i ON i.oid = x.indexrelid
       WHERE \(isOurs) AND NOT EXISTS (SELECT 1 FROM pg_constraint AS k WHERE k.conindid = i.oid) ORDER BY 1
       """)
     {
       let texts = row.map { $0 ?? "" }
       guard !own.contains(texts[0]) else { continue }
-      objects.append(Object(kind: "index", name: texts[0], table: texts[1], statement: texts[2]))
+      objects.append(Object(kind: "index", name: texts[0], table: texts[1], number: texts[3], statement: texts[2]))
     }
     for row in try catalogue.texts(
       """
       SELECT k.conname, r.relname, 'ALTER TABLE ' || k.conrelid::regclass || ' ADD CONSTRAINT '
-        || quote_ident(k.conname) || ' ' || pg_get_constraintdef(k.oid)
+        || quote_ident(k.conname) || ' ' || pg_get_constraintdef(k.oid), k.oid
       FROM pg_constraint AS k JOIN pg_class AS r ON r.oid = k.conrelid
       JOIN pg_class AS c ON c.oid = CASE k.contype WHEN 'f' THEN k.confrelid ELSE k.conrelid END
       WHERE \(isOurs) AND (k.contype IN ('c', 'u', 'x') OR (k.contype = 'f' AND NOT (r.relname IN \(list)
@@ -62,14 +64,15 @@ struct PostgresOthers {
       """)
     {
       let texts = row.map { $0 ?? "" }
-      objects.append(Object(kind: "constraint", name: texts[0], table: texts[1], statement: texts[2]))
+      objects.append(
+        Object(kind: "constraint", name: texts[0], table: texts[1], number: texts[3], statement: texts[2]))
     }
     for row in try catalogue.texts(
-      "SELECT t.tgname, c.relname, pg_get_triggerdef(t.oid) FROM pg_trigger AS t "
+      "SELECT t.tgname, c.relname, pg_get_triggerdef(t.oid), t.oid FROM pg_trigger AS t "
         + "JOIN pg_class AS c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND \(isOurs) ORDER BY 1")
     {
       let texts = row.map { $0 ?? "" }
-      objects.append(Object(kind: "trigger", name: texts[0], table: texts[1], statement: texts[2]))
+      objects.append(Object(kind: "trigger", name: texts[0], table: texts[1], number: texts[3], statement: texts[2]))
     }
     self.objects = objects
     views = try catalogue.texts(
@@ -115,18 +118,8 @@ struct PostgresOthers {
   /// - Returns: what couldn't be kept.
   func restore() throws -> [MigrationObstacle] {
     var losses: [MigrationObstacle] = []
-    let relations = try catalogue.relations()
-    let left = Set(
-      try catalogue.texts(
-        """
-        SELECT conname FROM pg_constraint AS k JOIN pg_namespace AS n ON n.oid = k.connamespace
-        WHERE n.nspname = current_schema() OR k.contype = 'f'
-        UNION ALL SELECT t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
-        JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND NOT t.tgisinternal
-        """
-      ).compactMap { $0[0] }
-    ).union(relations)
-    for object in views + objects where object.kind.hasSuffix("view") || !left.contains(object.name) {
+    let left = try present()
+    for object in views + objects where !left.contains(object) {
       if let error = try failure(of: object.statement) { losses.append(object.loss(error)) }
     }
     for grant in grants {
@@ -139,6 +132,56 @@ struct PostgresOthers {
       }
     }
     return losses
+  }
+
+  /// The indexes, constraints and triggers of the schema's tables, and the foreign keys of other tables to them.
+  private func present() throws -> Present {
+    let schema = "(SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
+    var present = Present()
+    for row in try catalogue.texts(
+      """
+      SELECT 'index', x.indexrelid, i.relname, c.relname FROM pg_index AS x JOIN pg_class AS i ON i.oid = x.indexrelid
+      JOIN pg_class AS c ON c.oid = x.indrelid WHERE c.relnamespace = \(schema)
+      UNION ALL SELECT 'constraint', k.oid, k.conname, c.relname FROM pg_constraint AS k
+      JOIN pg_class AS c ON c.oid = k.conrelid
+      WHERE k.connamespace = \(schema) OR k.confrelid IN (SELECT oid FROM pg_class WHERE relnamespace = \(schema))
+      UNION ALL SELECT 'trigger', t.oid, t.tgname, c.relname FROM pg_trigger AS t
+      JOIN pg_class AS c ON c.oid = t.tgrelid
+      WHERE c.relnamespace = \(schema) AND NOT t.tgisinternal
+      """)
+    {
+      present.note(kind: row[0] ?? "", number: row[1] ?? "", name: row[2] ?? "", table: row[3] ?? "")
+    }
+    return present
+  }
+
+  /// What is left. It has kept its number, also where its table has another name now; or the server has made it again, under its
+  /// name, because the type of a column has changed.
+  private struct Present {
+    private struct Number: Hashable {
+      let kind: String
+      let number: String
+    }
+
+    private struct Place: Hashable {
+      let kind: String
+      let name: String
+      let table: String
+    }
+
+    private var numbers: Set<Number> = []
+    private var places: Set<Place> = []
+
+    mutating func note(kind: String, number: String, name: String, table: String) {
+      numbers.insert(Number(kind: kind, number: number))
+      places.insert(Place(kind: kind, name: name, table: table))
+    }
+
+    func contains(_ object: Object) -> Bool {
+      guard let number = object.number else { return false }
+      return numbers.contains(Number(kind: object.kind, number: number))
+        || places.contains(Place(kind: object.kind, name: object.name, table: object.table))
+    }
   }
 
   /// Why a statement can't be run; nil if it was.

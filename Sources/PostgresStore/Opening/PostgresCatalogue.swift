@@ -65,7 +65,8 @@ struct PostgresCatalogue {
       SELECT s.oid::regclass, a.attname FROM pg_depend AS d
       JOIN pg_class AS s ON s.oid = d.objid AND s.relkind = 'S'
       JOIN pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-      WHERE d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i') AND d.refobjid = \(Self.table(table))
+      WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = \(Self.table(table))
+        AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
       """
     ).first.flatMap { row in
       guard let name = row[0], let column = row[1] else { return nil }

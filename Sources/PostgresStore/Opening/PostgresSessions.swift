@@ -1,6 +1,6 @@
 // Programs with different versions of a model may meet at one store. Each connection of a store holds a lock of the server's for
 // as long as it lives (pg_advisory_lock), and takes it only after it has passed a gate at which it compares the store's version
-// with its own. Whoever migrates the store closes the gate until its transaction ends, and ends the connections that are inside.
+// with its own. A migration closes the gate until its transaction ends, and ends the connections that are inside.
 // So no statement that was made for the old tables ever meets the new ones: its connection is lost, the next one waits at the
 // gate, and there its program learns that the store was migrated.
 
@@ -22,9 +22,9 @@ struct PostgresSessions: Sendable {
     "hashtextextended(\(SQLText.literal("\(purpose) \(namespace)")), 0)"
   }
 
-  /// Of the store's database, what everybody passes who begins to use it.
+  /// Passed by each connection before it uses the store.
   private var gate: String { lock("lade") }
-  /// Held by everybody who uses it.
+  /// Held by each connection that uses the store.
   private var inside: String { lock("lade session") }
 
   /// Closes the gate until the transaction ends. Waits for another who has.

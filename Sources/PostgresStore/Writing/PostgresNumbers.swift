@@ -69,7 +69,8 @@ final class PostgresNumbers: Sendable {
         let (first, last, greatest) = (rows.int(0, 0), rows.int(0, 1), rows.int(0, 2))
         if first <= greatest {
           guard greatest < Int64.max - Int64(count) else { break }
-          try connection.query("SELECT setval(\(sequence), $1)", [.int(greatest)])
+          // Never lower: another program may have taken numbers since.
+          try connection.query("SELECT setval(\(sequence), greatest($1, nextval(\(sequence))))", [.int(greatest)])
         } else if last - first == Int64(count) - 1 {
           return first
         }

@@ -420,63 +420,23 @@ final class PostgresRowWrite {
       try connection.run("SAVEPOINT lade_references; SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
     } catch let error as PostgresError where error.state == "23503" {
       try connection.run("ROLLBACK TO SAVEPOINT lade_references")
-      var found: [BrokenReference] = []
-      for (row, id) in zip(changes.inserted, ids) { try find(row.values, former: nil, of: id, as: row.id, &found) }
-      for saved in savedRows {
-        for row in saved.numbers.indices {
-          let new = saved.rows.row(row)
-          try find(new.values, former: nil, of: saved.id(row), as: new.id, &found)
-        }
+      let found = try changes.brokenReferences(ids, savedRows, holds: tables.holds) { target in
+        guard let number = number(target) else { return false }
+        let layout = try tables.layouts(of: target.entity.rootEntity)[0]
+        return try connection.query(
+          "SELECT 1 FROM \(SQLText.name(layout.table)) WHERE \(SQLText.name(layout.keyColumn)) = $1", [.int(number)]
+        ).count == 0
+      } referrers: { id, relationship in
+        let layouts = try tables.layouts(of: relationship.entity)
+        let reader = PostgresRowReader(layouts, slots: [])
+        let columns = reader.selection.map(SQLText.name).joined(separator: ", ")
+        let column = SQLText.name(tables.schema.column(of: relationship, in: relationship.entity))
+        let rows = try connection.query(
+          "SELECT \(columns) FROM \(SQLText.name(layouts[0].table)) WHERE \(column) = $1", [.int(id.number)])
+        return (0..<rows.count).compactMap { reader.id(rows, $0) }
       }
-      for update in changes.updated {
-        try find(update.values, former: update.committed, of: update.id, as: update.id, &found)
-      }
-      for row in changes.deleted { try findReferrers(of: row.id, &found) }
       guard found.isEmpty else { throw ManagedObjectError.brokenReferences(found) }
       throw error
-    }
-  }
-
-  private func find(
-    _ values: ContiguousArray<Value>, former: ContiguousArray<Value>?, of id: ManagedObjectID,
-    as given: ManagedObjectID, _ found: inout [BrokenReference]
-  ) throws {
-    for relationship in id.entity.relationships
-    where !relationship.isTransient && former?[relationship.slot] != values[relationship.slot] {
-      var targets: [ManagedObjectID] = []
-      switch values[relationship.slot] {
-      case .object(let target): targets = [target]
-      case let set where relationship.isManyToMany: targets = Array(set.objectIDs ?? [])
-      default: continue
-      }
-      guard tables.holds(relationship.destinationEntity) else { continue }
-      let layout = try tables.layouts(of: relationship.destinationEntity.rootEntity)[0]
-      for target in targets {
-        guard let number = number(target) else { continue }
-        let rows = try connection.query(
-          "SELECT 1 FROM \(SQLText.name(layout.table)) WHERE \(SQLText.name(layout.keyColumn)) = $1", [.int(number)])
-        if rows.count == 0 {
-          found.append(.init(objectID: given, relationship: relationship.name, missingObjectID: target))
-        }
-      }
-    }
-  }
-
-  /// Rows that refer to a deleted one and that aren't cleared: had the context known them, the delete rule would have
-  /// deleted them too or denied the deletion.
-  private func findReferrers(of id: ManagedObjectID, _ found: inout [BrokenReference]) throws {
-    for relationship in id.entity.references where !relationship.isToMany && tables.holds(relationship.entity) {
-      let layouts = try tables.layouts(of: relationship.entity)
-      let reader = PostgresRowReader(layouts, slots: [])
-      let columns = reader.selection.map(SQLText.name).joined(separator: ", ")
-      let column = SQLText.name(tables.schema.column(of: relationship, in: relationship.entity))
-      let rows = try connection.query(
-        "SELECT \(columns) FROM \(SQLText.name(layouts[0].table)) WHERE \(column) = $1", [.int(id.number)])
-      for row in 0..<rows.count {
-        guard let other = reader.id(rows, row) else { continue }
-        found.append(
-          .init(objectID: other, relationship: relationship.name, missingObjectID: id, isDeletedBySave: true))
-      }
     }
   }
 }

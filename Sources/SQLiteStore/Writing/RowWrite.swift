@@ -492,51 +492,12 @@ extension RowWrite {
     var (broken, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &highest, 0)
     guard broken != 0 else { return }
-    var found: [BrokenReference] = []
-    for (row, id) in zip(changes.inserted, ids) {
-      try find(row.values, former: nil, of: id, as: row.id, &found)
-    }
-    for saved in savedRows {
-      for row in saved.numbers.indices {
-        let new = saved.rows.row(row)
-        try find(new.values, former: nil, of: saved.id(row), as: new.id, &found)
-      }
-    }
-    for update in changes.updated {
-      try find(update.values, former: update.committed, of: update.id, as: update.id, &found)
-    }
-    for row in changes.deleted { try findReferrers(of: row.id, &found) }
-    // None was found: the commit fails with SQLite's own error.
-    guard found.isEmpty else { throw ManagedObjectError.brokenReferences(found) }
-  }
-
-  private func find(
-    _ values: ContiguousArray<Value>, former: ContiguousArray<Value>?, of id: ManagedObjectID,
-    as given: ManagedObjectID, _ found: inout [BrokenReference]
-  ) throws {
-    for relationship in id.entity.relationships
-    where !relationship.isTransient && former?[relationship.slot] != values[relationship.slot] {
-      var targets: [ManagedObjectID] = []
-      switch values[relationship.slot] {
-      case .object(let target): targets = [target]
-      case let set where relationship.isManyToMany: targets = Array(set.objectIDs ?? [])
-      default: continue
-      }
-      let layout = try store.layouts(of: relationship.destinationEntity.rootEntity)[0]
+    let found = try changes.brokenReferences(ids, savedRows, holds: store.holds) { target in
+      guard let number = number(target) else { return false }
+      let layout = try store.layouts(of: target.entity.rootEntity)[0]
       let sql = "SELECT 1 FROM \(layout.table.quotedName) WHERE \(layout.keyColumn.quotedName) = ?"
-      for target in targets where number(target) != nil {
-        if try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [number(target)]) == nil {
-          found.append(
-            .init(objectID: given, relationship: relationship.name, missingObjectID: target))
-        }
-      }
-    }
-  }
-
-  /// Rows that refer to a deleted one and that aren't cleared: had the context known them, the delete rule would have
-  /// deleted them too or denied the deletion.
-  private func findReferrers(of id: ManagedObjectID, _ found: inout [BrokenReference]) throws {
-    for relationship in id.entity.references where !relationship.isToMany && store.holds(relationship.entity) {
+      return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [number]) == nil
+    } referrers: { id, relationship in
       let layouts = try store.layouts(of: relationship.entity)
       let reader = RowReader(layouts, slots: [])
       let table = layouts[0].table.quotedName
@@ -544,11 +505,9 @@ extension RowWrite {
       let column = store.schema.column(of: relationship, in: relationship.entity).quotedName
       let statement = try db.cachedStatement(sql: "SELECT \(columns) FROM \(table) WHERE \(column) = ?")
       try statement.setArguments([id.number])
-      for row in try statement.collect(reader, in: db) {
-        found.append(
-          .init(
-            objectID: row.id, relationship: relationship.name, missingObjectID: id, isDeletedBySave: true))
-      }
+      return try statement.collect(reader, in: db).map(\.id)
     }
+    // None was found: the commit fails with SQLite's own error.
+    guard found.isEmpty else { throw ManagedObjectError.brokenReferences(found) }
   }
 }

@@ -63,7 +63,7 @@ struct FenceTests {
     }
   }
 
-  /// What a job leaves that nobody disturbs.
+  /// What a job leaves that isn't superseded.
   private func undisturbed(_ work: Work) async throws -> (rows: [String], progress: JobProgress) {
     let house = try await Warehouse()
     let end = try await house.queue.whenEnded(try await work.submit(to: house).id)

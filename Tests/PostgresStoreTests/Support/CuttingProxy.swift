@@ -9,7 +9,7 @@ final class CuttingProxy: @unchecked Sendable {
   /// When a connection is cut.
   enum Cut: Int, Sendable {
     case never
-    /// The server hasn't got the COMMIT.
+    /// The server hasn't received the COMMIT.
     case beforeCommit
     /// The server has committed, and its answer is lost.
     case afterCommit

@@ -34,12 +34,19 @@ struct ShopStore: Sendable {
   }
 
   /// Both in one table, which is made again.
-  static func third() throws -> ManagedObjectModel {
+  static func third() throws -> ManagedObjectModel { try together() }
+
+  /// The same with a value that orders alone have, for which their table is made again.
+  static func fourth() throws -> ManagedObjectModel {
+    try together([AttributeDefinition("state", .integer16, isOptional: false, defaultValue: .int(1))])
+  }
+
+  private static func together(_ attributes: [AttributeDefinition] = []) throws -> ManagedObjectModel {
     var (customer, order) = (customer(), order())
     let parent = EntityDefinition("Record", isAbstract: true, attributes: [AttributeDefinition("name", .string)])
     (customer.parent, order.parent) = ("Record", "Record")
     customer.attributes = []
-    order.attributes = [AttributeDefinition("amount", .decimal)]
+    order.attributes = [AttributeDefinition("amount", .decimal)] + attributes
     return try ManagedObjectModel(entities: [parent, customer, order])
   }
 

@@ -1,5 +1,5 @@
-// A fence keeps a writer out that doesn't know that another has taken its place. It is a row beside the data: whoever takes over
-// changes it, and each save of the former writer compares it, in the transaction of the rows. A store locks what it compares until
+// A fence keeps out a writer that doesn't know that another has taken its place. It is a row beside the data: the new writer
+// changes it, and each save of the former one compares it, in the transaction of the rows. A store locks what it compares until
 // the commit, so a change of the fence comes either before a save, which fails then, or after all of it.
 
 /// A row that must be as it was read for a context to save: see ``ManagedObjectContext/fence``.
