@@ -105,7 +105,7 @@ struct BadFileTests {
       lenient: { store: main, entity: Member, reject_share: 100% }
     """
 
-  @Test("says what, where and what to do, is kept, and the daemon goes on", .timeLimit(.minutes(20)), arguments: files)
+  @Test("says what, where and what to do, is kept, and the daemon goes on", arguments: files)
   func badFile(_ bad: BadFile) async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let daemon = try await folder.start()

@@ -7,7 +7,7 @@ import Testing
 struct ChangeKillTests {
   private static let jobs = 700
 
-  @Test("after the restart the change goes on, and each job was changed once", .timeLimit(.minutes(20)))
+  @Test("after the restart the change goes on, and each job was changed once")
   func killed() async throws {
     let folder = try DaemonFolder(model: Members.model)
     let daemon = try await folder.start()
@@ -37,7 +37,7 @@ struct ChangeKillTests {
     try await second.stop()
   }
 
-  @Test("a change begins although every lane is paused and full of waiting jobs", .timeLimit(.minutes(20)))
+  @Test("a change begins although every lane is paused and full of waiting jobs")
   func lanes() async throws {
     let folder = try DaemonFolder(model: Members.model)
     let daemon = try await folder.start()

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A daemon without descriptors", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("A daemon without descriptors", .startsDaemons)
 struct ConnectionLimitTests {
   @Test("refuses clients in words, says so in its log and in its health, and goes on when there are some again")
   func refuses() async throws {

@@ -18,7 +18,7 @@ struct CrashStateTests {
 
   @Test(
     "leaves the rows, rejects, exports and backups of one run, and has all that it had acknowledged",
-    .timeLimit(.minutes(isExhaustive ? 600 : 20)), arguments: 0..<parts)
+    arguments: 0..<parts)
   func everyState(_ part: Int) async throws {
     let scenario = try FaultScenario()
     var machine = try Machine(scenario.folder)

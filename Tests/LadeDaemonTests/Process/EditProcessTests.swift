@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("Edits, groups and reject files of a daemon", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("Edits, groups and reject files of a daemon", .startsDaemons)
 struct EditProcessTests {
   private static let recipes = """
       members: { store: main, entity: Member }

@@ -6,7 +6,7 @@ import Testing
 
 /// What a machine may do to a daemon: it goes on, or ends with its documented status and a message, and when the fault is gone
 /// there is what one run leaves. `LADE_FAULTS=all` in the environment has every fault that is sampled otherwise.
-@Suite("A daemon on a machine", .startsDaemons, .timeLimit(.minutes(60)))
+@Suite("A daemon on a machine", .startsDaemons)
 struct EnvironmentTests {
   private static let hasAll = ProcessInfo.processInfo.environment["LADE_FAULTS"] == "all"
 

@@ -20,8 +20,7 @@ struct EveryCallTests {
   private static let statuses: Set<Int32> = [70, 74]
 
   @Test(
-    "leaves the rows, rejects, exports and backups of one run, once it has been started again",
-    .timeLimit(.minutes(isExhaustive ? 600 : 20)), arguments: 0..<parts)
+    "leaves the rows, rejects, exports and backups of one run, once it has been started again", arguments: 0..<parts)
   func everyCall(_ part: Int) async throws {
     let scenario = try FaultScenario()
     let shim = try FaultShim(in: scenario.folder, watch: scenario.watch)

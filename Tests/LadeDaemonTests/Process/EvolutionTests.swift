@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A recipe whose schema says evolve: the store has what files bring, and nothing is lost on the way.
-@Suite("A model that evolves in the daemon", .startsDaemons, .serialized, .timeLimit(.minutes(20)))
+@Suite("A model that evolves in the daemon", .startsDaemons, .serialized)
 struct EvolutionTests {
   private static let recipe =
     "  members: { store: main, entity: Member, mode: upsert, schema: evolve, max_attempts: 2 }"

@@ -70,7 +70,7 @@ struct ExitStatusTests {
 
   @Test(
     "is 74 with a full disk, and the daemon starts when there is room",
-    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"), .timeLimit(.minutes(20)))
+    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"))
   func fullDisk() async throws {
     let folder = try DaemonFolder(model: Members.model)
     let mounts = try await PrivateMounts(in: folder, "mkdir state; mount -t tmpfs -o size=24m lade state")
@@ -83,7 +83,7 @@ struct ExitStatusTests {
     try await second.stop()
   }
 
-  @Test("is 73 where something else stands in the place of the spool", .timeLimit(.minutes(20)))
+  @Test("is 73 where something else stands in the place of the spool")
   func notADirectory() async throws {
     let folder = try DaemonFolder(model: Members.model)
     try folder.write("no directory", to: "spool")
@@ -92,7 +92,7 @@ struct ExitStatusTests {
     #expect(try daemon.log.contains("the spool \(folder.file("spool")) can't be used"))
   }
 
-  @Test("is 73 where a folder stands in the place of a store", .timeLimit(.minutes(20)))
+  @Test("is 73 where a folder stands in the place of a store")
   func folderForStore() async throws {
     let folder = try DaemonFolder(model: Members.model)
     let store = folder.file("main.sqlite")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Rule 5 (ARCHITECTURE.md) where the process goes on: a full disk or a broken device fails one call, and the next one succeeds.
-@Suite("One failed call", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("One failed call", .startsDaemons)
 struct FailedCallTests {
   private static let mostChanges = 60
 

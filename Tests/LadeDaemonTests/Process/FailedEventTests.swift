@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Rule 10 (ARCHITECTURE.md): where what wakes the daemon up fails, it doesn't wait for it in silence.
-@Suite("A daemon", .startsDaemons, .timeLimit(.minutes(60)))
+@Suite("A daemon", .startsDaemons)
 struct FailedEventTests {
   private static let always: Int64 = 1_000_000_000
 

@@ -18,8 +18,7 @@ struct FreshnessTests {
   }
 
   @Test(
-    "says what is stale in status, health, metrics, log and a file, until a file is imported",
-    .timeLimit(.minutes(20)))
+    "says what is stale in status, health, metrics, log and a file, until a file is imported")
   func stale() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes("max_age: 1s"))
     let daemon = try await folder.start()

@@ -3,8 +3,7 @@ import Foundation
 import Testing
 
 @Suite(
-  "A disk that is full", .startsDaemons, .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"),
-  .timeLimit(.minutes(20)))
+  "A disk that is full", .startsDaemons, .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"))
 struct FullDiskTests {
   private static let rows = 6_000
 

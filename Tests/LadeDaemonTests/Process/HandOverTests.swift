@@ -5,8 +5,7 @@ import Testing
 @Suite("Files handed over to a daemon", .startsDaemons)
 struct HandOverTests {
   @Test(
-    "become objects that point at each other, also at what stands later in the file, and a second drop changes nothing",
-    .timeLimit(.minutes(20)))
+    "become objects that point at each other, also at what stands later in the file, and a second drop changes nothing")
   func places() async throws {
     let folder = try DaemonFolder(model: Places.model, recipes: Places.recipes)
     let daemon = try await folder.start()
@@ -54,7 +53,7 @@ struct HandOverTests {
     try await daemon.stop()
   }
 
-  @Test("are taken when they were there before the daemon", .timeLimit(.minutes(20)))
+  @Test("are taken when they were there before the daemon")
   func before() async throws {
     let folder = try DaemonFolder(model: Places.model, recipes: Places.recipes)
     try folder.drop(Places.countries, as: "early.json", into: "countries")
@@ -64,7 +63,7 @@ struct HandOverTests {
     try await daemon.stop()
   }
 
-  @Test("aren't looked for by a listing of jobs, which changes nothing", .timeLimit(.minutes(20)))
+  @Test("aren't looked for by a listing of jobs, which changes nothing")
   func listing() async throws {
     let folder = try DaemonFolder(model: Places.model, recipes: Places.recipes, more: "rescan_interval: 24h")
     let daemon = try await folder.start()
@@ -81,7 +80,7 @@ struct HandOverTests {
     try await daemon.stop()
   }
 
-  @Test("may come with a ticket that says what a recipe would", .timeLimit(.minutes(20)))
+  @Test("may come with a ticket that says what a recipe would")
   func ticket() async throws {
     let folder = try DaemonFolder(model: Places.model)
     let daemon = try await folder.start()
@@ -103,7 +102,7 @@ struct HandOverTests {
     try await daemon.stop()
   }
 
-  @Test("are databases with what only their write-ahead log has", .timeLimit(.minutes(20)))
+  @Test("are databases with what only their write-ahead log has")
   func writeAheadLog() async throws {
     let folder = try DaemonFolder(model: Members.model)
     let daemon = try await folder.start()

@@ -7,8 +7,8 @@ import Testing
 @Suite("A daemon that reads a database", .startsDaemons, .serialized)
 struct IncrementalKillTests {
   @Test(
-    "and is killed at any change of its store, its extracts or its rejects, has each row once, and the cursor behind all of them",
-    .timeLimit(.minutes(60)))
+    "and is killed at any change of its store, its extracts or its rejects, has each row once, and the cursor behind all of them"
+  )
   func kills() async throws {
     let house = try OrderHouse(
       ", batch_size: 3, reject_limit: none", lag: "2s",

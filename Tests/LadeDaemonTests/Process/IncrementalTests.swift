@@ -52,7 +52,7 @@ struct OrderHouse {
   }
 }
 
-@Suite("A recipe that reads a database", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("A recipe that reads a database", .startsDaemons)
 struct IncrementalTests {
   @Test("imports what was added and changed since the last time, and meets what it reads again by upsert")
   func incremental() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Files of jobs that have ended", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("Files of jobs that have ended", .startsDaemons)
 struct KeptFilesTests {
   private static let csv = "number,name\n1,Ada\n"
 

@@ -14,8 +14,7 @@ struct KillTests {
     """
 
   @Test(
-    "fifty times in an import of 200,000 rows leaves the rows, the rejects and the counts of one run",
-    .timeLimit(.minutes(20)))
+    "fifty times in an import of 200,000 rows leaves the rows, the rejects and the counts of one run")
   func insert() async throws {
     let members = Members(rows: 200_000, faults: 300)
     let (undisturbed, killed) = try (folder(), folder())
@@ -35,7 +34,7 @@ struct KillTests {
     #expect(try await killed.sqlite("SELECT count(*) FROM Member") == "\(members.good)")
   }
 
-  @Test("in an import that updates leaves the rows and the counts of one run", .timeLimit(.minutes(20)))
+  @Test("in an import that updates leaves the rows and the counts of one run")
   func upsert() async throws {
     let (old, new) = (Members(rows: 15_000), Members(rows: 30_000, managers: 15_000, version: 2))
     let (undisturbed, killed) = try (folder(), folder())
@@ -49,7 +48,7 @@ struct KillTests {
     try await compare(killed, with: undisturbed)
   }
 
-  @Test("at the end of an import ends the job once, with what it did", .timeLimit(.minutes(20)))
+  @Test("at the end of an import ends the job once, with what it did")
   func end() async throws {
     var random = SeededGenerator(seed: Self.seed)
     let folder = try folder()
@@ -75,7 +74,7 @@ struct KillTests {
     try await daemon.stop()
   }
 
-  @Test("between hand-over and take-over makes one job of each file", .timeLimit(.minutes(20)))
+  @Test("between hand-over and take-over makes one job of each file")
   func handOver() async throws {
     var random = SeededGenerator(seed: Self.seed)
     let folder = try folder()
@@ -107,7 +106,7 @@ struct KillTests {
     try await daemon.stop()
   }
 
-  @Test("while it takes a submission has it whole or not at all, and has what it answered", .timeLimit(.minutes(20)))
+  @Test("while it takes a submission has it whole or not at all, and has what it answered")
   func submission() async throws {
     var random = SeededGenerator(seed: Self.seed)
     let folder = try folder()

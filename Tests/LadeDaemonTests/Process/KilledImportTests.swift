@@ -9,7 +9,7 @@ import Testing
 @Suite("An import that is killed wherever it writes", .startsDaemons, .serialized)
 struct KilledImportTests {
   @Test(
-    "goes on in every format, and leaves what one run leaves", .timeLimit(.minutes(20)), arguments: MemberFile.allCases)
+    "goes on in every format, and leaves what one run leaves", arguments: MemberFile.allCases)
   func goesOn(with file: MemberFile) async throws {
     var killed = try KilledImport(recipes: recipe("members", "upsert", file.recipe))
     let members = Members(rows: 1_500, faults: 30)
@@ -48,7 +48,7 @@ struct KilledImportTests {
   ]
 
   @Test(
-    "goes on in every mode, by batch and by file, and leaves what one run leaves", .timeLimit(.minutes(20)),
+    "goes on in every mode, by batch and by file, and leaves what one run leaves",
     arguments: modes)
   func goesOn(in mode: Mode) async throws {
     let recipes = recipe("before", "insert") + recipe("members", mode.name.rawValue, mode.options)
@@ -72,7 +72,7 @@ struct KilledImportTests {
     }
   }
 
-  @Test("is known afterwards, where the recipe says so, and isn't before", .timeLimit(.minutes(20)))
+  @Test("is known afterwards, where the recipe says so, and isn't before")
   func known() async throws {
     var killed = try KilledImport(recipes: recipe("members", "upsert", "skip_known_files: true"))
     let members = Members(rows: 1_000, faults: 20)
@@ -84,7 +84,7 @@ struct KilledImportTests {
   }
 
   @Test(
-    "goes on with the members of a feed, and leaves what one run leaves", .timeLimit(.minutes(20)),
+    "goes on with the members of a feed, and leaves what one run leaves",
     arguments: ["mode: upsert", "mode: synchronise", "mode: synchronise, atomic: file"])
   func goesOn(withFeed options: String) async throws {
     let recipes = """

@@ -34,7 +34,7 @@ private enum Photos {
 
 @Suite("Work with large values that is killed wherever it writes", .startsDaemons, .serialized)
 struct KilledPhotoTests {
-  @Test("an import leaves the files of one run", .timeLimit(.minutes(20)), arguments: ["insert", "upsert"])
+  @Test("an import leaves the files of one run", arguments: ["insert", "upsert"])
   func importing(_ mode: String) async throws {
     var killed = try KilledImport(
       Photos.model, recipes: "  photos: { store: main, entity: Photo, mode: \(mode), batch_size: 4 }",
@@ -55,7 +55,7 @@ struct KilledPhotoTests {
     #expect(job.state == .completed && job.progress.inserted == 24, "\(job.reason ?? "")")
   }
 
-  @Test("ladectl takes along what a Core Data store has in files beside it", .timeLimit(.minutes(60)))
+  @Test("ladectl takes along what a Core Data store has in files beside it")
   func submitting() async throws {
     let model = ModelText(
       ModelText.entity(
@@ -89,7 +89,7 @@ struct KilledPhotoTests {
     try await daemon.stop()
   }
 
-  @Test("an export of a Core Data store appears with all of its files or not at all", .timeLimit(.minutes(20)))
+  @Test("an export of a Core Data store appears with all of its files or not at all")
   func exporting() async throws {
     let folder = try DaemonFolder(model: Photos.model, recipes: "  photos: { store: main, entity: Photo }")
     let first = try await folder.start()

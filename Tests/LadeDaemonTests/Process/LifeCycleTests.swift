@@ -7,7 +7,7 @@ import Testing
 struct LifeCycleTests {
   private static let recipes = "  members: { store: main, entity: Member, mode: insert, batch_size: 500 }"
 
-  @Test("SIGTERM ends a running import at a batch, and the next daemon goes on from there", .timeLimit(.minutes(20)))
+  @Test("SIGTERM ends a running import at a batch, and the next daemon goes on from there")
   func drains() async throws {
     let members = Members(rows: 100_000, faults: 50)
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes, more: "drain_timeout: 60s")
@@ -38,7 +38,7 @@ struct LifeCycleTests {
     try await second.stop()
   }
 
-  @Test("a daemon without work ends at once, and tells the service manager how it is", .timeLimit(.minutes(20)))
+  @Test("a daemon without work ends at once, and tells the service manager how it is")
   func idle() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let daemon = try await folder.start()
@@ -52,7 +52,7 @@ struct LifeCycleTests {
     #expect(run.error.contains("laded isn't running"))
   }
 
-  @Test("a second daemon on the same directories is refused, and names the first", .timeLimit(.minutes(20)))
+  @Test("a second daemon on the same directories is refused, and names the first")
   func second() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let first = try await folder.start()
@@ -77,7 +77,7 @@ struct LifeCycleTests {
   }
 
   @Test(
-    "a configuration with mistakes ends with status 78, reports all, and makes nothing", .timeLimit(.minutes(20)))
+    "a configuration with mistakes ends with status 78, reports all, and makes nothing")
   func badConfiguration() async throws {
     let folder = try DaemonFolder(model: Members.model)
     try folder.write(
@@ -103,7 +103,7 @@ struct LifeCycleTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("state")))
   }
 
-  @Test("recipes that no file could be imported by end the start, all of them reported", .timeLimit(.minutes(20)))
+  @Test("recipes that no file could be imported by end the start, all of them reported")
   func badRecipes() async throws {
     let folder = try DaemonFolder(
       model: Members.model,
@@ -133,7 +133,7 @@ struct LifeCycleTests {
     }
   }
 
-  @Test("--check-config says that a configuration is good, and starts nothing", .timeLimit(.minutes(20)))
+  @Test("--check-config says that a configuration is good, and starts nothing")
   func checkConfiguration() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let check = try await laded(folder, "--check-config")
@@ -143,7 +143,7 @@ struct LifeCycleTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("spool")))
   }
 
-  @Test("a model that can't be read ends the start with its file and line", .timeLimit(.minutes(20)))
+  @Test("a model that can't be read ends the start with its file and line")
   func badModel() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let contents = "Model.xcdatamodeld/Model 1.xcdatamodel/contents"

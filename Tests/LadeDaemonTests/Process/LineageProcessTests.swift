@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("Lineage and undo of a daemon", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("Lineage and undo of a daemon", .startsDaemons)
 struct LineageProcessTests {
   private static let content = "SELECT number, name, joined, age, score, note, manager_id FROM Member ORDER BY number"
 

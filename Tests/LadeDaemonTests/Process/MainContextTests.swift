@@ -6,7 +6,7 @@ import Testing
 struct MainContextTests {
   private static let recipes = "  members: { store: main, entity: Member, mode: insert, batch_size: 500 }\n"
 
-  @Test("is complete after SIGKILL and restart in the middle of an import", .timeLimit(.minutes(20)))
+  @Test("is complete after SIGKILL and restart in the middle of an import")
   func killed() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let members = Members(rows: 200_000)

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Masked values in the daemon", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("Masked values in the daemon", .startsDaemons)
 struct MaskingTests {
   private static let key = "0123456789abcdef0123456789abcdef"
   private static let secrets = ["ada-secret", "grace-secret", "lost-secret", "note-secret", "broken-secret"]

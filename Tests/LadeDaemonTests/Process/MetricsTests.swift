@@ -37,7 +37,7 @@ struct MetricsTests {
     return (answer.status, try answer.decoded())
   }
 
-  @Test("after an import they have its job, records, rows and rejects", .timeLimit(.minutes(20)))
+  @Test("after an import they have its job, records, rows and rejects")
   func afterImport() async throws {
     let members = Members(rows: 1200, faults: 21)
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
@@ -117,7 +117,7 @@ struct MetricsTests {
     try await next.stop()
   }
 
-  @Test("all are answered while an import runs, and a stop makes it unready, but not unwell", .timeLimit(.minutes(20)))
+  @Test("all are answered while an import runs, and a stop makes it unready, but not unwell")
   func whileImporting() async throws {
     let members = Members(rows: 100, faults: 21)
     let folder = try DaemonFolder(model: Members.model, recipes: Self.oneBatch, more: "drain_timeout: 600s")
@@ -157,7 +157,7 @@ struct MetricsTests {
     return try #require(UInt16(found.1))
   }
 
-  @Test("on TCP they are for clients with the token, which is shown nowhere", .timeLimit(.minutes(20)))
+  @Test("on TCP they are for clients with the token, which is shown nowhere")
   func token() async throws {
     let folder = try DaemonFolder(
       model: Members.model, recipes: Self.recipes,
@@ -198,7 +198,7 @@ struct MetricsTests {
     try await daemon.stop()
   }
 
-  @Test("without a token every local client gets them, and without an address none", .timeLimit(.minutes(20)))
+  @Test("without a token every local client gets them, and without an address none")
   func plain() async throws {
     let folder = try DaemonFolder(
       model: Members.model, recipes: Self.recipes, more: "metrics: { address: localhost:0 }")
@@ -219,7 +219,7 @@ struct MetricsTests {
     try await quiet.stop()
   }
 
-  @Test("a port that is taken, and one that others reach, end the start with what to do", .timeLimit(.minutes(20)))
+  @Test("a port that is taken, and one that others reach, end the start with what to do")
   func refused() async throws {
     let first = try DaemonFolder(model: Members.model, recipes: Self.recipes, more: "metrics: { address: 127.0.0.1:0 }")
     let daemon = try await first.start()
@@ -243,7 +243,6 @@ struct MetricsTests {
 
   @Test(
     "a port that its service manager listens on is served, beside a control socket of its own",
-    .timeLimit(.minutes(20)),
     .enabled("it takes systemd-socket-activate") { Products.system("systemd-socket-activate") != nil })
   func activation() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes, more: "metrics: { token: abc }")

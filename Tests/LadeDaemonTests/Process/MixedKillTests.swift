@@ -15,8 +15,7 @@ struct MixedKillTests {
   private static let rows = 3_000
 
   @Test(
-    "loses no job and does none twice, and every backup can be put back, and every export is whole",
-    .timeLimit(.minutes(20)))
+    "loses no job and does none twice, and every backup can be put back, and every export is whole")
   func mixed() async throws {
     var random = SeededGenerator(seed: Self.seed)
     let folder = try DaemonFolder(

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A daemon with a model that can be improved", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("A daemon with a model that can be improved", .startsDaemons)
 struct ModelWarningTests {
   private static let model = """
     <model>

@@ -4,7 +4,7 @@ import Testing
 /// Options of tickets and submissions, which say of one file what recipes say of a folder.
 @Suite("Options of one file", .startsDaemons)
 struct OptionTests {
-  @Test("are the recipe's, overridden by the ticket's", .timeLimit(.minutes(20)))
+  @Test("are the recipe's, overridden by the ticket's")
   func ticket() async throws {
     let folder = try DaemonFolder(
       model: Members.model,

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LadeDaemon
 
-@Suite("A job that outlives drain_timeout", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("A job that outlives drain_timeout", .startsDaemons)
 struct OutlivedDrainTests {
   @Test("ends with the daemon, whose exit status is 0, and is continued by the next one")
   func process() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "A store of the daemon in PostgreSQL", .startsDaemons, .serialized, .timeLimit(.minutes(20)),
+  "A store of the daemon in PostgreSQL", .startsDaemons, .serialized,
   .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"))
 struct PostgresStoreTests {
   /// A daemon whose store is in a server.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "A recipe that reads PostgreSQL", .startsDaemons, .serialized, .timeLimit(.minutes(20)),
+  "A recipe that reads PostgreSQL", .startsDaemons, .serialized,
   .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"))
 struct PostgresTests {
   /// A daemon whose recipe `people` reads a server.

@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("The file of the queue", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("The file of the queue", .startsDaemons)
 struct QueueFileTests {
   @Test("gives pages that jobs have left back to the disk once a job has ended")
   func pages() async throws {

@@ -75,7 +75,7 @@ struct RefusalTests {
   ]
 
   @Test(
-    "is in corrupt/ with the reason beside it, and the daemon goes on", .timeLimit(.minutes(20)), arguments: entries)
+    "is in corrupt/ with the reason beside it, and the daemon goes on", arguments: entries)
   func refused(_ entry: Entry) async throws {
     let folder = try folder()
     let daemon = try await folder.start()
@@ -134,7 +134,7 @@ struct RefusalTests {
   ]
 
   @Test(
-    "of a submission is said at once, with status 1, and makes no job", .timeLimit(.minutes(20)),
+    "of a submission is said at once, with status 1, and makes no job",
     arguments: submissions)
   func submission(_ arguments: [String], _ says: String) async throws {
     let folder = try folder()
@@ -153,7 +153,7 @@ struct RefusalTests {
     try await daemon.stop()
   }
 
-  @Test("of files: what isn't there, isn't a file or is a link isn't submitted", .timeLimit(.minutes(20)))
+  @Test("of files: what isn't there, isn't a file or is a link isn't submitted")
   func files() async throws {
     let folder = try folder()
     let daemon = try await folder.start()

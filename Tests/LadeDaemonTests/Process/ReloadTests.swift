@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A daemon whose configuration is read again", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("A daemon whose configuration is read again", .startsDaemons)
 struct ReloadTests {
   private static let members = "  members: { store: main, entity: Member, mode: insert }\n"
 

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A replay", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("A replay", .startsDaemons)
 struct ReplayTests {
   private static let files = ["c", "a", "b"]
 

@@ -32,7 +32,7 @@ struct RetriedRejectTests {
     return try await folder.ended(try WireFormat.decode(Job.self, from: run.output).id)
   }
 
-  @Test("once the recipe is corrected, in every format", .timeLimit(.minutes(60)), arguments: MemberFile.allCases)
+  @Test("once the recipe is corrected, in every format", arguments: MemberFile.allCases)
   func everyFormat(_ file: MemberFile) async throws {
     let before = Self.recipe(file.recipe)
     let folder = try DaemonFolder(model: Members.model, recipes: before)
@@ -70,7 +70,7 @@ struct RetriedRejectTests {
   }
 
   @Test(
-    "in every mode, and delete nothing that they don't name", .timeLimit(.minutes(60)), arguments: ImportMode.allCases)
+    "in every mode, and delete nothing that they don't name", arguments: ImportMode.allCases)
   func everyMode(_ mode: ImportMode) async throws {
     let before = Self.recipe("mode: \(mode.rawValue)")
     let folder = try DaemonFolder(
@@ -89,7 +89,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("in the mode that the submission gave beside the recipe", .timeLimit(.minutes(60)))
+  @Test("in the mode that the submission gave beside the recipe")
   func givenMode() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipe("mode: upsert"))
     let daemon = try await folder.start()
@@ -107,7 +107,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("of a Core Data store, each into its entity", .timeLimit(.minutes(60)))
+  @Test("of a Core Data store, each into its entity")
   func coreData() async throws {
     func attribute(_ name: String, _ type: String) -> ModelText.Property { .attribute(name, type, optional: true) }
     let model = ModelText(
@@ -146,7 +146,7 @@ struct RetriedRejectTests {
   }
 
   @Test(
-    "of a job that was killed and cancelled before it ran again, which has rows in the store", .timeLimit(.minutes(60)))
+    "of a job that was killed and cancelled before it ran again, which has rows in the store")
   func cancelled() async throws {
     let before = Self.recipe("batch_size: 100")
     let folder = try DaemonFolder(model: Members.model, recipes: before)
@@ -172,7 +172,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("once the model is corrected", .timeLimit(.minutes(60)))
+  @Test("once the model is corrected")
   func model() async throws {
     let folder = try DaemonFolder(
       model: Self.people(nameIsOptional: false), recipes: "  people: { store: main, entity: Person }")
@@ -195,7 +195,7 @@ struct RetriedRejectTests {
         [.attribute("number", "Integer 64"), .attribute("name", optional: nameIsOptional)]))
   }
 
-  @Test("of a feed, each into the entity of its file", .timeLimit(.minutes(60)))
+  @Test("of a feed, each into the entity of its file")
   func feed() async throws {
     let model = ModelText(
       ModelText.entity(
@@ -234,7 +234,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("twice at once are refused, and one after another resolve each once", .timeLimit(.minutes(60)))
+  @Test("twice at once are refused, and one after another resolve each once")
   func atOnce() async throws {
     let before = Self.recipe("mode: insert")
     let folder = try DaemonFolder(model: Members.model, recipes: before)
@@ -261,7 +261,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("and whose daemon is killed are resolved once", .timeLimit(.minutes(60)))
+  @Test("and whose daemon is killed are resolved once")
   func killed() async throws {
     let before = Self.recipe("mode: insert, batch_size: 100")
     let folder = try DaemonFolder(model: Members.model, recipes: before)
@@ -288,7 +288,7 @@ struct RetriedRejectTests {
     try await folder.ladectl(arguments, environment: ["VISUAL": editor])
   }
 
-  @Test("in an editor are checked, and keep their numbers", .timeLimit(.minutes(60)))
+  @Test("in an editor are checked, and keep their numbers")
   func edit() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipe())
     let daemon = try await folder.start()
@@ -323,7 +323,7 @@ struct RetriedRejectTests {
     try await daemon.stop()
   }
 
-  @Test("are those of a job that imported something, not of dry runs and retries", .timeLimit(.minutes(60)))
+  @Test("are those of a job that imported something, not of dry runs and retries")
   func refusals() async throws {
     let folder = try DaemonFolder(
       model: Members.model, recipes: Self.recipe() + "\n  dry: { store: main, entity: Member, dry_run: true }")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Recipes that clients save", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("Recipes that clients save", .startsDaemons)
 struct SavedRecipeTests {
   private static let members = "  members: { store: main, entity: Member }\n"
   private static let saving = "intake: { settle: 100ms }\nsave_recipes: true"

@@ -5,8 +5,7 @@ import Testing
 @Suite("A daemon's schedules", .startsDaemons)
 struct ScheduleTests {
   @Test(
-    "import their file at each of their times, once, through kills, and say so when the file isn't there",
-    .timeLimit(.minutes(20)))
+    "import their file at each of their times, once, through kills, and say so when the file isn't there")
   func everySecond() async throws {
     let folder = try DaemonFolder(
       model: Places.model, recipes: Places.recipes,
@@ -52,7 +51,7 @@ struct ScheduleTests {
     #expect(try folder.names(in: "spool/active").filter { $0.hasPrefix(".") }.count <= 1)
   }
 
-  @Test("are run by hand, their file included, and not while the job before waits", .timeLimit(.minutes(20)))
+  @Test("are run by hand, their file included, and not while the job before waits")
   func byHand() async throws {
     let folder = try DaemonFolder(
       model: Places.model, recipes: Places.recipes,

@@ -9,7 +9,7 @@ struct ServiceManagerTests {
   /// One batch is the whole file: a stop has to wait for it.
   private static let recipes = "  members: { store: main, entity: Member, mode: insert, batch_size: 1000000 }"
 
-  @Test("it asks for time while it starts, and pings the watchdog as often as that wants", .timeLimit(.minutes(20)))
+  @Test("it asks for time while it starts, and pings the watchdog as often as that wants")
   func watchdog() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let daemon = try folder.launch(["WATCHDOG_USEC": "400000"])
@@ -23,7 +23,7 @@ struct ServiceManagerTests {
     #expect(try !daemon.log.contains("watchdog"))
   }
 
-  @Test("the first SIGTERM waits for a batch, the second for nothing; each row is there once", .timeLimit(.minutes(20)))
+  @Test("the first SIGTERM waits for a batch, the second for nothing; each row is there once")
   func twice() async throws {
     let members = Members(rows: 200_000, faults: 0)
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes, more: "drain_timeout: 600s")
@@ -43,7 +43,7 @@ struct ServiceManagerTests {
     try await next.stop()
   }
 
-  @Test("SIGUSR1 writes to the log what it does, SIGHUP doesn't end it", .timeLimit(.minutes(20)))
+  @Test("SIGUSR1 writes to the log what it does, SIGHUP doesn't end it")
   func dump() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let daemon = try await folder.start()
@@ -60,7 +60,7 @@ struct ServiceManagerTests {
   }
 
   @Test(
-    "a socket that its service manager listens on is served, by the first who connects", .timeLimit(.minutes(20)),
+    "a socket that its service manager listens on is served, by the first who connects",
     .enabled("it takes systemd-socket-activate") { Products.system("systemd-socket-activate") != nil })
   func activation() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)

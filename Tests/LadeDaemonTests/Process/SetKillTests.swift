@@ -9,8 +9,7 @@ struct SetKillTests {
   private static let everywhere = "/spool/incoming:/spool/active:/spool/done:/spool/corrupt"
 
   @Test(
-    "and is killed between any two steps of that makes one job of each set, and loses no file",
-    .timeLimit(.minutes(20)))
+    "and is killed between any two steps of that makes one job of each set, and loses no file")
   func oneFileSystem() async throws {
     let folder = try DaemonFolder(model: Timetable.model, recipes: Timetable.recipe())
     let rounds = try await killedEverywhere(folder, prefix: []) { text, name, place in
@@ -23,7 +22,7 @@ struct SetKillTests {
 
   @Test(
     "from another file system, and is killed between any two steps of that, makes one job of each set, and loses no file",
-    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"), .timeLimit(.minutes(20)))
+    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"))
   func anotherFileSystem() async throws {
     let folder = try DaemonFolder(model: Timetable.model, recipes: Timetable.recipe())
     let mounts = try await PrivateMounts(

@@ -53,8 +53,7 @@ struct SetTests {
   }
 
   @Test(
-    "imports one when all of its files have come, in any order, in the order of their references",
-    .timeLimit(.minutes(20)))
+    "imports one when all of its files have come, in any order, in the order of their references")
   func orders() async throws {
     let (folder, daemon) = try await start()
     let names = ["1.done", "trips-1.csv", "stops-1.csv"]
@@ -79,7 +78,7 @@ struct SetTests {
     try await daemon.stop()
   }
 
-  @Test("keeps two apart that come at the same time, compressed or not", .timeLimit(.minutes(20)))
+  @Test("keeps two apart that come at the same time, compressed or not")
   func interleaved() async throws {
     let (folder, daemon) = try await start("of: { Stop: \"a-*\", Trip: [\"b-*\"] }, trigger: \"*.done\"")
     try folder.drop("code,name\nA,One\n", as: "a-1.csv", into: "timetable")
@@ -97,7 +96,7 @@ struct SetTests {
     try await daemon.stop()
   }
 
-  @Test("refuses one whole whose counts are wrong, and takes one whose counts are right", .timeLimit(.minutes(20)))
+  @Test("refuses one whole whose counts are wrong, and takes one whose counts are right")
   func counts() async throws {
     let (folder, daemon) = try await start(Timetable.usual + ", control: { count: records }")
     try drop(Timetable.files("1").merging(["1.done": "2\nstops-1.csv 2\ntrips-1.csv 4\n"]) { $1 }, in: folder)
@@ -117,8 +116,7 @@ struct SetTests {
   }
 
   @Test(
-    "compares checksums, in a list or in files beside the others, and refuses a set whole that differs",
-    .timeLimit(.minutes(20)))
+    "compares checksums, in a list or in files beside the others, and refuses a set whole that differs")
   func checksums() async throws {
     let (folder, daemon) = try await start(Timetable.usual + ", control: { sha256: list }")
     let (stops, trips) = (sum(Timetable.stops), sum(Timetable.trips))
@@ -143,8 +141,7 @@ struct SetTests {
   }
 
   @Test(
-    "leaves a trailer out, and refuses a set whole whose trailer has another number, compressed or not",
-    .timeLimit(.minutes(20)))
+    "leaves a trailer out, and refuses a set whole whose trailer has another number, compressed or not")
   func trailers() async throws {
     let (folder, daemon) = try await start("of: [\"stops-*\", \"trips-*\"], control: { trailer: true }")
     try folder.drop(Timetable.stops + "TRAILER,2\n", as: "stops-1.csv", into: "timetable")
@@ -168,8 +165,7 @@ struct SetTests {
   }
 
   @Test(
-    "removes one whose values are masked, and tells nothing of a last line that may be a record",
-    .timeLimit(.minutes(60)))
+    "removes one whose values are masked, and tells nothing of a last line that may be a record")
   func masked() async throws {
     let (folder, daemon) = try await start(
       "of: [\"stops-*\", \"trips-*\"], control: { trailer: true }", ", properties: { Stop.name: { mask: redact } }")
@@ -189,7 +185,7 @@ struct SetTests {
     #expect(try folder.names(in: "spool/corrupt").allSatisfy { $0.hasSuffix(".reason") })
   }
 
-  @Test("takes nothing of a set in whose last file too many records are rejected", .timeLimit(.minutes(20)))
+  @Test("takes nothing of a set in whose last file too many records are rejected")
   func rejects() async throws {
     let (folder, daemon) = try await start(Timetable.usual, ", reject_limit: 1")
     try drop(
@@ -219,7 +215,7 @@ struct SetTests {
   }
 
   @Test(
-    "remembers half a set over a restart, and says when it has waited for too long", .timeLimit(.minutes(20)))
+    "remembers half a set over a restart, and says when it has waited for too long")
   func restarted() async throws {
     let (folder, daemon) = try await start(Timetable.usual + ", timeout: 1s")
     try folder.drop(Timetable.stops, as: "stops-1.csv", into: "timetable")
@@ -241,7 +237,7 @@ struct SetTests {
     try await next.stop()
   }
 
-  @Test("refuses an incomplete set whole after its time, where that is said", .timeLimit(.minutes(20)))
+  @Test("refuses an incomplete set whole after its time, where that is said")
   func late() async throws {
     let (folder, daemon) = try await start(Timetable.usual + ", timeout: 1s, after_timeout: refuse")
     let watch = try FolderWatch(folder.file("spool/corrupt"))
@@ -253,7 +249,7 @@ struct SetTests {
     try await daemon.stop()
   }
 
-  @Test("imports one by ladectl, over HTTP and by a ticket, with the same checks", .timeLimit(.minutes(20)))
+  @Test("imports one by ladectl, over HTTP and by a ticket, with the same checks")
   func submitted() async throws {
     let (folder, daemon) = try await start(Timetable.usual + ", control: { count: records }")
     let stops = try folder.write(Timetable.stops, to: "stops-1.csv")
@@ -296,7 +292,7 @@ struct SetTests {
     try await daemon.stop()
   }
 
-  @Test("refuses a configuration whose sets can't be", .timeLimit(.minutes(20)))
+  @Test("refuses a configuration whose sets can't be")
   func configuration() async throws {
     for (set, words) in [
       ("of: [\"*-*\"]", "at most one *"), ("of: [\"planes-*\"]", "belongs to no entity"),

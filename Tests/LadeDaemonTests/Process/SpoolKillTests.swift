@@ -10,8 +10,7 @@ struct SpoolKillTests {
   private static let recipes = "  members: { store: main, entity: Member, mode: insert }"
 
   @Test(
-    "and is killed between any two steps of that makes one job of each entry, and loses no file",
-    .timeLimit(.minutes(20)))
+    "and is killed between any two steps of that makes one job of each entry, and loses no file")
   func oneFileSystem() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let count = try await killedEverywhere(folder, prefix: []) { text, name, place in
@@ -23,8 +22,7 @@ struct SpoolKillTests {
   }
 
   @Test(
-    "without a file, and is killed between any two steps of that, makes one job of each ticket, and loses none",
-    .timeLimit(.minutes(20)))
+    "without a file, and is killed between any two steps of that, makes one job of each ticket, and loses none")
   func ticketsAlone() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     try await folder.start().stop()
@@ -42,8 +40,7 @@ struct SpoolKillTests {
   }
 
   @Test(
-    "and is killed before that is on the disk, and finds it in incoming/ again, makes one job of each entry",
-    .timeLimit(.minutes(20)))
+    "and is killed before that is on the disk, and finds it in incoming/ again, makes one job of each entry")
   func lostWithThePower() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     try await folder.start().stop()
@@ -83,8 +80,7 @@ struct SpoolKillTests {
   }
 
   @Test(
-    "and finds a file in incoming/ again, whose job is cancelled before it is taken, puts it away with its ticket",
-    .timeLimit(.minutes(20)))
+    "and finds a file in incoming/ again, whose job is cancelled before it is taken, puts it away with its ticket")
   func cancelledBeforeItCameAgain() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     try await folder.start().stop()
@@ -115,7 +111,7 @@ struct SpoolKillTests {
 
   @Test(
     "from another file system, and is killed between any two steps of that, makes one job of each entry, and loses no file",
-    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"), .timeLimit(.minutes(20)))
+    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"))
   func anotherFileSystem() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let mounts = try await PrivateMounts(
@@ -176,8 +172,7 @@ struct SpoolKillTests {
   }
 
   @Test(
-    "and is killed before it has the file, which is then withdrawn, ends the job with that reason",
-    .timeLimit(.minutes(20)))
+    "and is killed before it has the file, which is then withdrawn, ends the job with that reason")
   func withdrawn() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     try await folder.start().stop()

@@ -4,8 +4,7 @@ import Testing
 
 /// Spools on file systems of all kinds, mounted for one test each.
 @Suite(
-  "A daemon's spool", .startsDaemons, .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"),
-  .timeLimit(.minutes(20)))
+  "A daemon's spool", .startsDaemons, .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"))
 struct SpoolMountTests {
   @Test("may have incoming/ on another file system than active/, for what is taken and what is refused")
   func incomingElsewhere() async throws {

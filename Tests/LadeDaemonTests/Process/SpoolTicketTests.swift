@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("A spool and its daemon", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("A spool and its daemon", .startsDaemons)
 struct SpoolTicketTests {
   @Test("may be removed while the daemon runs, which says so once, answers, and goes on when it is there again")
   func removed() async throws {

@@ -9,7 +9,7 @@ struct StartRefusalTests {
     try DaemonFolder(model: Members.model, recipes: "  members: { store: main, entity: Member }")
   }
 
-  @Test("a file that isn't a store ends it with status 65, and stays as it is", .timeLimit(.minutes(20)))
+  @Test("a file that isn't a store ends it with status 65, and stays as it is")
   func notAStore() async throws {
     let folder = try folder()
     let text = String(repeating: "number,name\n1,Ada\n", count: 1000)
@@ -30,7 +30,6 @@ struct StartRefusalTests {
 
   @Test(
     "what belongs to somebody else ends it with status 77, with owner, mode and what to do",
-    .timeLimit(.minutes(20)),
     .enabled("it takes root and setpriv to be somebody else") { geteuid() == 0 && Products.system("setpriv") != nil },
     arguments: Place.allCases)
   func somebodyElses(_ place: Place) async throws {

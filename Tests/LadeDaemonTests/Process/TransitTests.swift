@@ -10,7 +10,7 @@ struct TransitTests {
   private static let canUnpack =
     FileManager.default.fileExists(atPath: caltrain.path) && Products.system("unzip") != nil
 
-  @Test("of a few lines is in the store whole and related, and a second drop changes nothing", .timeLimit(.minutes(20)))
+  @Test("of a few lines is in the store whole and related, and a second drop changes nothing")
   func small() async throws {
     let folder = try DaemonFolder(model: Transit.model, recipes: Transit.recipes)
     try await check(Transit.small.mapValues { Data($0.utf8) }, in: folder) { () async throws in
@@ -23,8 +23,7 @@ struct TransitTests {
 
   @Test(
     "of Caltrain is in the store whole and related, and a second drop changes nothing",
-    .enabled(if: canUnpack, "the shared data aren't beside the package, or unzip isn't installed"),
-    .timeLimit(.minutes(20)))
+    .enabled(if: canUnpack, "the shared data aren't beside the package, or unzip isn't installed"))
   func whole() async throws {
     let folder = try DaemonFolder(model: Transit.model, recipes: Transit.recipes)
     let feed = try await unpacked(in: folder)
@@ -35,8 +34,7 @@ struct TransitTests {
   }
 
   @Test(
-    "of a few lines goes in by one drop of its zip, whole and related, and a second drop changes nothing",
-    .timeLimit(.minutes(20)))
+    "of a few lines goes in by one drop of its zip, whole and related, and a second drop changes nothing")
   func smallZip() async throws {
     let feed = Transit.small.mapValues { Data($0.utf8) }
     var files = feed.map { ($0.key + ".txt", $0.value) }.sorted { $0.0 < $1.0 }
@@ -56,8 +54,7 @@ struct TransitTests {
 
   @Test(
     "of Caltrain goes in by one drop of the zip as it is, and a second drop changes nothing",
-    .enabled(if: canUnpack, "the shared data aren't beside the package, or unzip isn't installed"),
-    .timeLimit(.minutes(20)))
+    .enabled(if: canUnpack, "the shared data aren't beside the package, or unzip isn't installed"))
   func wholeZip() async throws {
     let folder = try DaemonFolder(model: Transit.model, recipes: Transit.wholeRecipe)
     try await checkZip(
@@ -65,8 +62,7 @@ struct TransitTests {
   }
 
   @Test(
-    "of a few lines goes in by one drop of a workbook with a sheet for each file, and a second drop changes nothing",
-    .timeLimit(.minutes(20)))
+    "of a few lines goes in by one drop of a workbook with a sheet for each file, and a second drop changes nothing")
   func workbook() async throws {
     let feed = Transit.small.mapValues { Data($0.utf8) }
     var sheets = feed.sorted { $0.key < $1.key }.map { name, data in

@@ -16,7 +16,7 @@ struct UnreachableFileTests {
     return (folder, daemon)
   }
 
-  @Test("is handed in as a copy in the spool, under its own name, and nothing is left there", .timeLimit(.minutes(20)))
+  @Test("is handed in as a copy in the spool, under its own name, and nothing is left there")
   func copy() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write("number,name\n1,Ada\n", to: "private.csv")
@@ -32,7 +32,7 @@ struct UnreachableFileTests {
     try await daemon.stop()
   }
 
-  @Test("is reported as missing where it is missing for its sender, too", .timeLimit(.minutes(20)))
+  @Test("is reported as missing where it is missing for its sender, too")
   func refused() async throws {
     let (folder, daemon) = try await started()
     let run = try await folder.ladectl("import", folder.file("none.csv"), "--entity", "Member")

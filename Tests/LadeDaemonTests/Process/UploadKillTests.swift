@@ -64,8 +64,7 @@ struct UploadKillTests {
   private func uploads() throws -> [String] { try folder.names(in: "state/uploads/\(geteuid())") }
 
   @Test(
-    "that is killed between any two steps of importing one has its rows once, however often it is imported",
-    .timeLimit(.minutes(20)))
+    "that is killed between any two steps of importing one has its rows once, however often it is imported")
   func kills() async throws {
     try await folder.start().stop()
     let point = try KillPoint(in: folder, watch: Self.everywhere)
@@ -97,7 +96,7 @@ struct UploadKillTests {
     #expect(try folder.names(in: "spool/active") == [])
   }
 
-  @Test("imports one that is submitted many times at once by one job", .timeLimit(.minutes(20)))
+  @Test("imports one that is submitted many times at once by one job")
   func atOnce() async throws {
     let daemon = try await folder.start()
     try upload(1, csv(1))
@@ -113,7 +112,7 @@ struct UploadKillTests {
     try await daemon.stop()
   }
 
-  @Test("removes what is left of an imported one, when it is asked for again or starts", .timeLimit(.minutes(20)))
+  @Test("removes what is left of an imported one, when it is asked for again or starts")
   func leftovers() async throws {
     let daemon = try await folder.start()
     let browser = try await visitor()
@@ -134,7 +133,7 @@ struct UploadKillTests {
     try await next.stop()
   }
 
-  @Test("imports one again whose job was cancelled before it had the file", .timeLimit(.minutes(20)))
+  @Test("imports one again whose job was cancelled before it had the file")
   func withoutFile() async throws {
     try await folder.start().stop()
     try upload(1, csv(1))
@@ -156,7 +155,7 @@ struct UploadKillTests {
     try await next.stop()
   }
 
-  @Test("has one after a loss of power when its last part has been taken", .timeLimit(.minutes(20)))
+  @Test("has one after a loss of power when its last part has been taken")
   func power() async throws {
     try await folder.start().stop()
     var start = CrashDisk.Tree()

@@ -10,7 +10,7 @@ struct VerbTests {
     """
   private static let csv = "number,name,age,manager\n1,Ada,36,\n2,Bob,50,1\n3,Cy,36,1\n4,Dee,41,2\n"
 
-  @Test("submit --wait imports a file of one's own, which stays where it is", .timeLimit(.minutes(20)))
+  @Test("submit --wait imports a file of one's own, which stays where it is")
   func submit() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "mine.csv")
@@ -28,7 +28,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("import - reads standard input, and leaves nothing in the spool", .timeLimit(.minutes(20)))
+  @Test("import - reads standard input, and leaves nothing in the spool")
   func standardInput() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "mine.csv")
@@ -42,7 +42,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("a recipe and options of one's own say how the file is read", .timeLimit(.minutes(20)))
+  @Test("a recipe and options of one's own say how the file is read")
   func options() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write("1|Ada\n2|Bob\n", to: "plain.txt")
@@ -54,7 +54,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("wait ends with 0, 3, 4 or 1, by what became of the jobs", .timeLimit(.minutes(20)))
+  @Test("wait ends with 0, 3, 4 or 1, by what became of the jobs")
   func wait() async throws {
     let (folder, daemon) = try await started()
     let good = try folder.write(Self.csv, to: "good.csv")
@@ -86,7 +86,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("cancel of a running import leaves whole batches", .timeLimit(.minutes(20)))
+  @Test("cancel of a running import leaves whole batches")
   func cancel() async throws {
     let (folder, daemon) = try await started()
     try folder.drop(Members(rows: 100_000).csv, as: "members.csv", into: "members")
@@ -111,7 +111,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("fetch and count answer predicates, sorted and limited, in three forms", .timeLimit(.minutes(20)))
+  @Test("fetch and count answer predicates, sorted and limited, in three forms")
   func fetch() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "members.csv")
@@ -144,7 +144,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("status, list and show tell of the daemon and its jobs", .timeLimit(.minutes(20)))
+  @Test("status, list and show tell of the daemon and its jobs")
   func status() async throws {
     let (folder, daemon) = try await started()
     let job = try await folder.imported(Self.csv, as: "members.csv", into: "members")
@@ -163,8 +163,7 @@ struct VerbTests {
   }
 
   @Test(
-    "a paused lane is seen in status, list and metrics, and by the service manager, until it is resumed",
-    .timeLimit(.minutes(20)))
+    "a paused lane is seen in status, list and metrics, and by the service manager, until it is resumed")
   func pausedLane() async throws {
     let (folder, daemon) = try await started()
     #expect(try await folder.ladectl("pause", "import").status == 0)
@@ -188,7 +187,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("model show needs no daemon, and has the model's warnings", .timeLimit(.minutes(20)))
+  @Test("model show needs no daemon, and has the model's warnings")
   func modelShow() async throws {
     let model = ModelText(
       ModelText.entity(
@@ -206,7 +205,7 @@ struct VerbTests {
     #expect(none.error.contains("None.xcdatamodeld"), "\(none.error)")
   }
 
-  @Test("count answers growing numbers while an import runs, and so does sqlite3", .timeLimit(.minutes(20)))
+  @Test("count answers growing numbers while an import runs, and so does sqlite3")
   func readers() async throws {
     let (folder, daemon) = try await started()
     let rows = 100_000

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Data on a terminal", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("Data on a terminal", .startsDaemons)
 struct TerminalDataTests {
   /// Colours, a window's title, an erased screen by one character of C1, a changed direction of writing.
   private static let name = "\u{1B}[31mred\u{1B}]0;title\u{07} \u{9B}2J \u{202E}left\u{7F} end"

@@ -14,8 +14,7 @@ struct TerminalTests {
   }
 
   @Test(
-    "watch draws lanes, bars and what has ended, follows the terminal's size, and q gives it back",
-    .timeLimit(.minutes(20)))
+    "watch draws lanes, bars and what has ended, follows the terminal's size, and q gives it back")
   func watch() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder) { terminal in
@@ -53,7 +52,7 @@ struct TerminalTests {
 
   @Test(
     "a signal ends watch as it should, and only after the terminal is as it was",
-    .timeLimit(.minutes(20)), arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129), (SIGQUIT, 131)])
+    arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129), (SIGQUIT, 131)])
   func signals(_ signal: Int32, _ status: Int) async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder) { terminal in
@@ -74,7 +73,7 @@ struct TerminalTests {
     try await daemon.stop()
   }
 
-  @Test("Ctrl-Z stops watch and gives the terminal back, and fg goes on", .timeLimit(.minutes(20)))
+  @Test("Ctrl-Z stops watch and gives the terminal back, and fg goes on")
   func stop() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder) { terminal in
@@ -97,7 +96,7 @@ struct TerminalTests {
     try await daemon.stop()
   }
 
-  @Test("watch says that the daemon has gone, and goes on with the next one", .timeLimit(.minutes(20)))
+  @Test("watch says that the daemon has gone, and goes on with the next one")
   func restart() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder) { terminal in
@@ -113,7 +112,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("wait draws a bar over itself, leaves one line, and ends with the job's status", .timeLimit(.minutes(20)))
+  @Test("wait draws a bar over itself, leaves one line, and ends with the job's status")
   func wait() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder, columns: 120, rows: 10) { terminal in
@@ -129,7 +128,7 @@ struct TerminalTests {
     try await daemon.stop()
   }
 
-  @Test("a terminal gets colours, and with NO_COLOR none, but all else", .timeLimit(.minutes(20)))
+  @Test("a terminal gets colours, and with NO_COLOR none, but all else")
   func colours() async throws {
     let (folder, daemon) = try await started()
     #expect(try await folder.imported("number,name\n1,Ada\n", as: "one.csv", into: "members").state == .completed)
@@ -152,7 +151,7 @@ struct TerminalTests {
     try await daemon.stop()
   }
 
-  @Test("on a terminal that can't be drawn on watch says so and writes lines", .timeLimit(.minutes(20)))
+  @Test("on a terminal that can't be drawn on watch says so and writes lines")
   func dumb() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder, columns: 120) { terminal in

@@ -13,7 +13,7 @@ struct ControlDaemonTests {
     return (folder, try await folder.start())
   }
 
-  @Test("stats count what ended, and how long it took", .timeLimit(.minutes(20)))
+  @Test("stats count what ended, and how long it took")
   func stats() async throws {
     let (folder, daemon) = try await started()
     _ = try await folder.imported(Members(rows: 1200).csv, as: "a.csv", into: "members")
@@ -28,7 +28,7 @@ struct ControlDaemonTests {
     try await daemon.stop()
   }
 
-  @Test("the log has a job's lines, and goes on with those to come", .timeLimit(.minutes(20)))
+  @Test("the log has a job's lines, and goes on with those to come")
   func log() async throws {
     let (folder, daemon) = try await started()
     let job = try await folder.imported("number,name\n1,Ada\n", as: "a.csv", into: "members")
@@ -52,7 +52,7 @@ struct ControlDaemonTests {
     while await events.next() != nil {}
   }
 
-  @Test("stores are listed with their sizes and what is in them", .timeLimit(.minutes(20)))
+  @Test("stores are listed with their sizes and what is in them")
   func stores() async throws {
     let (folder, daemon) = try await started()
     _ = try await folder.imported(Members(rows: 100).csv, as: "a.csv", into: "members")
@@ -69,7 +69,7 @@ struct ControlDaemonTests {
     try await daemon.stop()
   }
 
-  @Test("a recipe is tried on a file, or on its beginning, and nothing comes of it", .timeLimit(.minutes(20)))
+  @Test("a recipe is tried on a file, or on its beginning, and nothing comes of it")
   func recipeTest() async throws {
     let (folder, daemon) = try await started()
     _ = try await folder.imported("number,name\n1,Ada\n2,Bob\n", as: "a.csv", into: "members")
@@ -127,7 +127,7 @@ struct ControlDaemonTests {
     try await daemon.stop()
   }
 
-  @Test("the configuration is checked as it is now, with the place of each mistake", .timeLimit(.minutes(20)))
+  @Test("the configuration is checked as it is now, with the place of each mistake")
   func configuration() async throws {
     let (folder, daemon) = try await started()
     let good: ConfigurationCheck = try await folder.got("GET", .checkConfiguration)
@@ -148,7 +148,7 @@ struct ControlDaemonTests {
     try await daemon.stop()
   }
 
-  @Test("a daemon's answers are as the document that it serves describes them", .timeLimit(.minutes(20)))
+  @Test("a daemon's answers are as the document that it serves describes them")
   func described() async throws {
     let (folder, daemon) = try await started()
     let job = try await folder.imported("number,name\n1,Ada\nx,Bob\n", as: "a.csv", into: "members")

@@ -27,7 +27,7 @@ struct ControlJobTests {
     return try #require(try await folder.ended(job.id).change)
   }
 
-  @Test("a discarded job is retried with its file, and fails again for the same reason", .timeLimit(.minutes(20)))
+  @Test("a discarded job is retried with its file, and fails again for the same reason")
   func retry() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write("number,name\n1,Ada\nx,Bob\n", to: "bad.csv")
@@ -48,7 +48,7 @@ struct ControlJobTests {
     try await daemon.stop()
   }
 
-  @Test("jobs are found by what their files and failures are like, and since when", .timeLimit(.minutes(20)))
+  @Test("jobs are found by what their files and failures are like, and since when")
   func found() async throws {
     let (folder, daemon) = try await started()
     let bad = try await submit(
@@ -94,7 +94,7 @@ struct ControlJobTests {
   }
 
   @Test(
-    "a paused lane begins nothing until it is resumed, and its jobs say what they wait for", .timeLimit(.minutes(20)))
+    "a paused lane begins nothing until it is resumed, and its jobs say what they wait for")
   func lanes() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "a.csv")
@@ -124,7 +124,7 @@ struct ControlJobTests {
     try await daemon.stop()
   }
 
-  @Test("many jobs are changed by what they have in common, and listed from the oldest on", .timeLimit(.minutes(20)))
+  @Test("many jobs are changed by what they have in common, and listed from the oldest on")
   func many() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "a.csv")
@@ -158,7 +158,7 @@ struct ControlJobTests {
     try await daemon.stop()
   }
 
-  @Test("many jobs are made with one request, each with its number or its problem", .timeLimit(.minutes(20)))
+  @Test("many jobs are made with one request, each with its number or its problem")
   func together() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "a.csv")
@@ -177,7 +177,7 @@ struct ControlJobTests {
     try await daemon.stop()
   }
 
-  @Test("the jobs of a batch run in their order, all of them or none are made", .timeLimit(.minutes(20)))
+  @Test("the jobs of a batch run in their order, all of them or none are made")
   func batch() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "a.csv")

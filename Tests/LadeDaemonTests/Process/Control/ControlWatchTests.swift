@@ -27,7 +27,7 @@ struct ControlWatchTests {
 
   @Test(
     "the result and its changes lead to what a query finds, whatever imports insert, change and move",
-    .timeLimit(.minutes(20)), arguments: [nil, 25] as [Int?])
+    arguments: [nil, 25] as [Int?])
   func follows(_ limit: Int?) async throws {
     let (folder, daemon) = try await started()
     let query = WatchQuery(
@@ -64,7 +64,7 @@ struct ControlWatchTests {
     try await daemon.stop()
   }
 
-  @Test("what can't be followed is refused with the reason", .timeLimit(.minutes(20)))
+  @Test("what can't be followed is refused with the reason")
   func refusals() async throws {
     let (folder, daemon) = try await started()
     func code(_ query: WatchQuery) async throws -> (Int, String, String) {
@@ -84,7 +84,7 @@ struct ControlWatchTests {
     try await daemon.stop()
   }
 
-  @Test("a result that has outgrown what may be followed ends with advice, and isn't begun", .timeLimit(.minutes(20)))
+  @Test("a result that has outgrown what may be followed ends with advice, and isn't begun")
   func tooMany() async throws {
     let (folder, daemon) = try await started()
     let query = WatchQuery(entity: "Member", columns: ["number"])
@@ -105,7 +105,7 @@ struct ControlWatchTests {
     try await daemon.stop()
   }
 
-  @Test("a watcher that goes away is forgotten, and a stop ends the others", .timeLimit(.minutes(20)))
+  @Test("a watcher that goes away is forgotten, and a stop ends the others")
   func departure() async throws {
     let (folder, daemon) = try await started()
     let query = WatchQuery(entity: "Member", limit: 5)

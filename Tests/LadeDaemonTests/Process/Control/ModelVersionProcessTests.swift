@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The versions of a store's model, told by a daemon", .startsDaemons)
 struct ModelVersionProcessTests {
-  @Test("are compared with what a migration would do to the data", .timeLimit(.minutes(20)))
+  @Test("are compared with what a migration would do to the data")
   func versions() async throws {
     let folder = try DaemonFolder(model: Members.model)
     let bundle = URL(fileURLWithPath: folder.file("Model.xcdatamodeld"))

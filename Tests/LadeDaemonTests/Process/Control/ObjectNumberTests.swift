@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Objects are asked for by their numbers, which pages link to.
-@Suite("Control: numbers of objects", .startsDaemons, .timeLimit(.minutes(20)))
+@Suite("Control: numbers of objects", .startsDaemons)
 struct ObjectNumberTests {
   private static let recipes = "  members: { store: main, entity: Member, lineage: true }\n"
 

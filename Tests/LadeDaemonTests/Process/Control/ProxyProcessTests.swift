@@ -48,7 +48,7 @@ struct ProxyProcessTests {
     return (folder, try await folder.start())
   }
 
-  @Test("names users who then may do what they may do on the control socket", .timeLimit(.minutes(20)))
+  @Test("names users who then may do what they may do on the control socket")
   func users() async throws {
     let (folder, daemon) = try await started()
     // Everybody may connect to the control socket.
@@ -75,7 +75,7 @@ struct ProxyProcessTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("w")))
   }
 
-  @Test("names nobody who may not use the control socket, nor root, nor somebody unknown", .timeLimit(.minutes(20)))
+  @Test("names nobody who may not use the control socket, nor root, nor somebody unknown")
   func refused() async throws {
     let (folder, daemon) = try await started()
     for (name, code) in [("daemon", "not_in_group"), ("root", "privileged_user"), ("nobody-has-this", "unknown_user")] {
@@ -87,7 +87,7 @@ struct ProxyProcessTests {
     try await daemon.stop()
   }
 
-  @Test("is known by its user: nobody else names users", .timeLimit(.minutes(20)))
+  @Test("is known by its user: nobody else names users")
   func others() async throws {
     let (folder, daemon) = try await started()
     #expect(chmod(folder.file("s"), 0o666) == 0)

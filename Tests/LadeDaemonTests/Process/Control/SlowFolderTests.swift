@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Control: a folder that doesn't answer", .startsDaemons, .timeLimit(.minutes(60)))
+@Suite("Control: a folder that doesn't answer", .startsDaemons)
 struct SlowFolderTests {
   @Test("of backups keeps only those waiting who ask for it")
   func backups() async throws {

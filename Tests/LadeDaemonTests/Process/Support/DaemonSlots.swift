@@ -1,10 +1,15 @@
+import Foundation
 import Synchronization
 import Testing
 
 /// Lets only some of the tests that start daemons run at a time. All of them at once take more inotify instances than a user
 /// has (128), and leave each daemon so little of two cores that what it does takes minutes.
+///
+/// A test that runs for too long fails. Swift Testing's `.timeLimit` would count its wait for others, too.
 struct DaemonSlots: SuiteTrait, TestTrait, TestScoping {
   private static let slots = Slots(12)
+  private static let limit: Duration =
+    ProcessInfo.processInfo.environment["LADE_FAULTS"] == "all" ? .seconds(10 * 3600) : .seconds(20 * 60)
 
   var isRecursive: Bool { true }
 
@@ -15,7 +20,24 @@ struct DaemonSlots: SuiteTrait, TestTrait, TestScoping {
   ) async throws {
     await Self.slots.take()
     defer { Self.slots.giveBack() }
-    try await function()
+    let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+    @Sendable func run() async throws {
+      defer { end.yield(true) }
+      try await function()
+    }
+    async let result: Void = run()
+    async let _: Void = {
+      try await Task.sleep(for: Self.limit)
+      end.yield(false)
+    }()
+    for await hasEnded in ends {
+      guard hasEnded else {
+        Issue.record("it has taken longer than \(Self.limit)")
+        return
+      }
+      break
+    }
+    try await result
   }
 }
 

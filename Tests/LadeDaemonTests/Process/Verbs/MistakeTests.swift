@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 // One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
-@Suite("Mistakes on ladectl's command line", .startsDaemons, .serialized, .timeLimit(.minutes(20)))
+@Suite("Mistakes on ladectl's command line", .startsDaemons, .serialized)
 struct MistakeTests {
   @Test("each is reported with what happened, what to do next, and its status")
   func mistakes() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 // One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
-@Suite("Work on objects, by ladectl", .startsDaemons, .serialized, .timeLimit(.minutes(20)))
+@Suite("Work on objects, by ladectl", .startsDaemons, .serialized)
 struct ObjectVerbTests {
   @Test("prune deletes what matches and nothing else, and nothing points to it afterwards")
   func prune() async throws {

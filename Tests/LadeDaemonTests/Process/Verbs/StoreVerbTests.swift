@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 // One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
-@Suite("Work on a store, by ladectl", .startsDaemons, .serialized, .timeLimit(.minutes(20)))
+@Suite("Work on a store, by ladectl", .startsDaemons, .serialized)
 struct StoreVerbTests {
   @Test("vacuum gives the pages of what was deleted back to the disk")
   func vacuum() async throws {
