@@ -29,7 +29,7 @@ BUILD_CHECKS = --explicit-target-dependency-import-check error
 TEST_FLAGS = --parallel --disable-xctest
 # Tests of objects and imports are bound by the processor. Those of the daemon wait for sockets and files, so they run in a
 # second pass, where they don't starve.
-COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|StoreConformance|Importing|ClassGeneration)Tests[.]'
+COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|StoreConformance|Importing|ClassGeneration|PostgresStore)Tests[.]'
 TEST = .ci/test --skip-build $(TEST_FLAGS)
 # The date of the manual pages: that of the last commit, unless the builder gives one.
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
@@ -107,9 +107,9 @@ faults-sqlite: deps ## the calls of SQLite among them
 	@$(SWIFT) build --product sqlitefaults
 	@.build/debug/sqlitefaults --list | xargs -P $$(nproc) -I WORK .build/debug/sqlitefaults WORK $(if $(SAMPLE),--sample $(SAMPLE))
 
-faults-daemon: deps ## fail every system call of the daemon, and open every state after a loss of power; hours
+faults-daemon: deps ## fail every system call of the daemon, kill it at every change, open every state after a loss of power; hours
 	@$(SWIFT) build --build-tests
-	@LADE_FAULTS=all SWIFT=$(SWIFT) $(TEST) --filter 'LadeDaemonTests[.](EveryCall|CrashState)Tests'
+	@LADE_FAULTS=all SWIFT=$(SWIFT) $(TEST) --filter 'LadeDaemonTests[.](EveryCall|CrashState|[A-Z][a-z]*Kill|Evolution)Tests'
 
 fuzz: deps ## fuzz the readers with libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
 	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)

@@ -233,18 +233,22 @@ struct FenceTests {
       }
     }
     await isWaiting.arrivals(1)
+    // Ends when the server has the other wait for the batch's row.
+    async let waits = PostgresCluster.shared().sql(
+      """
+      DO $$ BEGIN
+        WHILE NOT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = ANY(
+          SELECT pid FROM pg_stat_activity WHERE query LIKE '%lade_fence%')) LOOP
+          PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+        END LOOP;
+      END $$
+      """)
     let raise = Task(executorPreference: QueueExecutor()) {
       _ = try JobFence.raise("queue/1", to: 2, in: theirs.data)
       steps.append("raised")
       return try theirs.count("Item")
     }
-    // Until the server has it wait for the other's row.
-    let server = try PostgresCluster.shared()
-    let waiting =
-      "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%lade_fence%'"
-    while Int(try await server.sql(waiting).trimmingCharacters(in: .whitespacesAndNewlines)) == 0 {
-      await Task.yield()
-    }
+    _ = try await waits
     isWaiting.open()
     try await batch.value
     #expect(try await raise.value == 1)

@@ -4,8 +4,8 @@ import Glibc
 import Testing
 
 extension DaemonFolder {
-  /// Hands over what `drop` drops, once each round, to a daemon that is killed at the first, the second, … change, until one
-  /// comes to the end. After each kill another daemon finishes what is left.
+  /// Hands over what `drop` drops, once each round, to a daemon that is killed at another change each time, until one comes to
+  /// the end. After each kill another daemon finishes what is left.
   /// - Returns: how many rounds that took.
   func killed(at point: KillPoint, by prefix: [String] = [], drop: (Int) throws -> Void) async throws -> Int {
     var rounds = 0
@@ -14,7 +14,7 @@ extension DaemonFolder {
       rounds += 1
       try #require(rounds < 200, "there is no end")
       try drop(rounds)
-      try point.arm(rounds)
+      try point.arm(round: rounds)
       let daemon = try launch(point.environment, by: prefix)
       if try await daemon.started.value() == .ready, try await haveAllEnded() { daemon.terminate() }
       let ending = try await daemon.ended()

@@ -45,6 +45,13 @@ final class KillPoint {
     try file.write(contentsOf: [0, Int64(number ?? 0)].withUnsafeBytes { Data($0) })
   }
 
+  /// Begins to count again, for a daemon that is to be killed at another change in each round: at every third, or with
+  /// `LADE_FAULTS=all` in the environment at each.
+  /// - Parameter round: from 1.
+  func arm(round: Int) throws { try arm(1 + (round - 1) * Self.step) }
+
+  private static let step = ProcessInfo.processInfo.environment["LADE_FAULTS"] == "all" ? 1 : 3
+
   /// Begins to count again.
   /// - Parameter number: the change that is to fail once, from 1.
   func failOnce(_ number: Int) throws { try arm(-number) }
