@@ -35,8 +35,8 @@ struct SetKillTests {
     #expect(try mounts.names(in: "spool/incoming/timetable") == [])
   }
 
-  /// Hands over a set for a hot folder and one by a ticket, once each round, to a daemon that is killed at the first, the
-  /// second, … change in its spool, until one comes to the end; then expects one job of each.
+  /// Hands over a set for a hot folder and one by a ticket, once each round, to a daemon that is killed at another
+  /// change in its spool each time, until one comes to the end; then expects one job of each.
   private func killedEverywhere(
     _ folder: DaemonFolder, prefix: [String], drop: (String, String, String) throws -> Void
   ) async throws -> Int {

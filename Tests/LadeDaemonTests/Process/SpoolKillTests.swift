@@ -126,8 +126,8 @@ struct SpoolKillTests {
     #expect(try folder.names(in: "spool/incoming") == [])
   }
 
-  /// Hands over a file for a hot folder and a ticket with its file, once each round, to a daemon that is killed at the
-  /// first, the second, … change in its spool, until one comes to the end; then expects one job of each.
+  /// Hands over a file for a hot folder and a ticket with its file, once each round, to a daemon that is killed at another
+  /// change in its spool each time, until one comes to the end; then expects one job of each.
   /// - Returns: how many kills there were.
   private func killedEverywhere(
     _ folder: DaemonFolder, prefix: [String], drop: (String, String, String) throws -> Void
