@@ -132,8 +132,11 @@ is() { [[ $(sql "SELECT $1" 2> /dev/null) == t ]]; }
 declare -A pid=() starts=() preload=()
 # Where daemons look for the server, and under which queue they work: `own`, in SQLite, or `shared`.
 servers="host=${address[db1]},${address[db2]}" queue=own
-# Rows of a batch.
-batch=200
+# Rows of a batch, and jobs that a daemon runs at the same time.
+batch=200 slots=1
+# The host whose files the jobs are, as daemons call it. All hosts see the same files here, so they agree on one name. Empty: each
+# takes its own.
+one_host=all
 
 # configure NAME LABEL: each start has a name of its own, by which the witness knows it.
 configure() {
@@ -146,6 +149,7 @@ socket: socket
 log_level: debug
 allowed_folders: [$root/files]
 intake: { settle: 100ms }
+lanes: { import: { concurrency: $slots } }
 retry: { first: 1s, longest: 3s }
 stores:
   main: { postgres: "$connection", schema: rows, model: $repository/Tests/Cluster/Rows.xcdatamodel }
@@ -153,8 +157,7 @@ recipes:
   rows: { store: main, entity: Row, batch_size: $batch, max_attempts: 100 }
 END
   if [[ $queue == shared ]]; then
-    # All hosts see the same files.
-    echo "queue: { postgres: \"$connection\", schema: lade_queue, host: any }" >> "$1/lade.yaml"
+    echo "queue: { postgres: \"$connection\", schema: lade_queue, host: ${one_host:-$1}, lease: 6s }" >> "$1/lade.yaml"
   fi
 }
 
@@ -209,7 +212,73 @@ crash() {
     gone "$name"
   done
 }
+# start_those_gone: daemons whose leases have run out have ended. All that are there end at once or not at all, so each has
+# renewed its lease before it is looked at.
+start_those_gone() {
+  local name
+  [[ $queue == shared ]] || return 0
+  for name in "${fleet[@]}"; do
+    eventually renewed_or_gone "$name"
+    if ! kill -0 "${pid[$name]}" 2> /dev/null; then lost_lease "$name"; start "$name"; fi
+  done
+}
+renewed_or_gone() { ! kill -0 "${pid[$1]}" 2> /dev/null || has_lease "$1"; }
+# has_lease NAME: whether the lease of a daemon's present start isn't over.
+has_lease() { is "bool_or(l.until > now()) FROM lade_queue.\"QueueDaemon\" AS d JOIN lade_queue.\"QueueLease\" AS l USING (incarnation)
+  WHERE d.process = ${pid[$1]}"; }
+
+# set_clock NAME SECONDS: how far a daemon's clock is ahead, from its next start on and at once if it was set before that.
+set_clock() {
+  [[ -e clockshim.so ]] || cc -shared -fPIC -O1 -o clockshim.so "$repository/Tests/ClockShim/clockshim.c" -ldl -lpthread
+  mkdir -p "$1"
+  # In place: the daemon has the file in its memory.
+  perl -e 'open my $f, -e $ARGV[0] ? "+<" : "+>", $ARGV[0] or die; print $f pack "q<", $ARGV[1] * 1e9' "$1/clock" "$2"
+  preload[$1]="LD_PRELOAD=$root/clockshim.so CLOCK_SHIM=$root/$1/clock"
+}
 ctl() { LADE_SOCKET="$root/$1/socket" "$laded_folder/ladectl" "${@:2}"; }
+
+# --- faults that several tests have -----------------------------------------
+
+# until_given_up NAME: the server gives up the connections of a daemon that it can't reach, and others go on with its job.
+until_given_up() {
+  gone_from_server() { is "count(*) = 0 FROM pg_stat_activity WHERE client_addr = '${address[$1]}'"; }
+  eventually gone_from_server "$1"
+  if [[ $queue == shared ]]; then
+    eventually taken_from "$1"
+    lost_lease "$1"
+  fi
+}
+
+# take_over_amid_commit: makes db2 the primary, while db1 lives on and has a commit of a daemon's that db2 knows nothing of.
+# Its transaction's number is in $number.
+take_over_amid_commit() {
+  local waiting="FROM pg_stat_activity WHERE usename = 'lade' AND wait_event = 'SyncRep'"
+  number=
+  while [[ -z $number ]]; do
+    eventually stop_between_writes
+    cut db1 db2
+    send_all CONT
+    # Commits wait for the standby. So do numbers for new rows, before the commit; they are taken for several small batches.
+    eventually is "count(*) > 0 $waiting AND (query = 'COMMIT' OR query LIKE '%nextval%')"
+    number=$(sql "SELECT backend_xid $waiting AND query = 'COMMIT' LIMIT 1")
+    [[ -n $number ]] || mend db1 db2
+  done
+  server db2 promote
+  primary=db2
+  is "pg_snapshot_xmax(pg_current_snapshot()) <= '$number'::xid8" || die "the standby knows transaction $number"
+}
+send_all() {
+  local name
+  for name in "${fleet[@]}"; do signal "$1" "$name"; done
+}
+# stop_between_writes: stops all daemons, if none has begun to write.
+stop_between_writes() {
+  send_all STOP
+  eventually is "count(*) = 0 FROM pg_stat_activity WHERE usename = 'lade' AND state = 'active' AND wait_event_type <> 'Client'"
+  if is "count(*) = 0 FROM pg_stat_activity WHERE usename = 'lade' AND backend_xid IS NOT NULL"; then return; fi
+  send_all CONT
+  return 1
+}
 
 # --- work ------------------------------------------------------------------
 mkdir files
@@ -232,12 +301,12 @@ begin() {
   psql -h "$root/$primary" -U postgres -d lade -Xq -v ON_ERROR_STOP=1 -f "$repository/Tests/Cluster/witness.sql" > /dev/null
 }
 
-# work [ROUNDS]: has each daemon import that many files, 1 by default, which take some seconds.
+# work ROUNDS [ROWS]: has each daemon import that many files, which take some seconds.
 work() {
   local round name
   pace 20
-  for ((round = 1; round <= ${1:-1}; round++)); do
-    for name in "${fleet[@]}"; do import "$name" "$name$((++files))" 10000; done
+  for ((round = 1; round <= $1; round++)); do
+    for name in "${fleet[@]}"; do import "$name" "$name$((++files))" "${2:-10000}"; done
   done
 }
 files=0
@@ -248,6 +317,14 @@ import() {
   { echo file,number; seq -f "$2,%.0f" 1 "$rows"; } > "files/$2.csv"
   sql "INSERT INTO witness.expected VALUES ('$2', $rows)"
   ctl "$1" import "$root/files/$2.csv" --recipe rows > /dev/null
+}
+
+# drop NAME FILE [ROWS]: the same by the daemon's hot folder.
+drop() {
+  local rows=${3:-20000}
+  { echo file,number; seq -f "$2,%.0f" 1 "$rows"; } > "$1/spool/tmp/$2.csv"
+  sql "INSERT INTO witness.expected VALUES ('$2', $rows)"
+  mv "$1/spool/tmp/$2.csv" "$1/spool/incoming/rows/"
 }
 
 # pace MILLISECONDS: how much longer each batch takes from here on.
@@ -266,6 +343,20 @@ more_batches() {
 runs_on() {
   is "count(*) > 0 FROM (SELECT DISTINCT ON (job) * FROM witness.event ORDER BY job, number DESC) AS last
     WHERE what = 'batch' AND finished = 0 AND daemon LIKE '$1-%'"
+}
+# taken_from NAME: whether another daemon has gone on with a job that this one had begun.
+taken_from() {
+  is "count(*) > 0 FROM witness.event AS mine JOIN witness.event AS theirs USING (job)
+    WHERE mine.daemon LIKE '$1-%' AND theirs.daemon NOT LIKE '$1-%' AND mine.number < theirs.number
+    AND mine.what = 'batch' AND theirs.what = 'batch'"
+}
+# lost_lease NAME...: waits for the end of daemons whose leases are over, which say so by their status.
+lost_lease() {
+  local name
+  for name in "$@"; do
+    gone "$name"
+    equal "the status of $name" 75 "$gone"
+  done
 }
 
 # of_queue NAME STATEMENT: asks the queue that a daemon works on.

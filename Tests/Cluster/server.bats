@@ -34,22 +34,30 @@ END
 END
 }
 
-@test "a standby that takes over while the former primary lives" {
+@test "a standby takes over while the former primary lives, with a commit that only that one has" {
   cluster << 'END'
     start_servers
+    batch=20
     gather
-    work 2
-    more_batches
-    server db2 promote
-    # Commits wait for the standby that is none any more: the former primary tells nobody that anything is committed.
-    eventually is "count(*) > 0 FROM pg_stat_activity WHERE usename = 'lade' AND wait_event = 'SyncRep'"
-    waiting=$(sql "SELECT backend_xid FROM pg_stat_activity WHERE usename = 'lade' AND wait_event = 'SyncRep' LIMIT 1")
-    primary=db2
-    # Others write to the new primary: what the daemons wait for has the numbers of transactions that are committed there.
-    sql "DO 'BEGIN FOR i IN 1..500 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END'"
-    is "pg_xact_status('$waiting'::xid8) = 'committed'" || die "the number $waiting isn't taken"
+    work 3 5000
+    take_over_amid_commit
     server db1 stop -m immediate
-    more_batches
+    start_those_gone
+    finish
+END
+}
+
+@test "the same, and the new primary has given the number of that transaction to another" {
+  cluster << 'END'
+    start_servers
+    batch=20
+    gather
+    work 3 5000
+    take_over_amid_commit
+    sql "DO 'BEGIN FOR i IN 1..500 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END'"
+    is "pg_xact_status('$number'::xid8) = 'committed'" || die "the number $number isn't given again"
+    server db1 stop -m immediate
+    start_those_gone
     finish
 END
 }
