@@ -184,7 +184,7 @@ bench-queue: deps ## durable empty jobs against beanstalkd, SqliteHuey and raw S
 	@Benchmarks/.build/release/bench queue $(ARGS)
 
 bench-cluster: deps ## a queue in PostgreSQL with 1, 2 and 4 daemons, long queues, 64 idle daemons (ARGS=--help)
-	@$(SWIFT) build -c release --package-path Benchmarks --product lade-queue
+	@$(SWIFT) build -c release --package-path Benchmarks --product lade-queue && $(SWIFT) build -c release --package-path Benchmarks --product queue-load
 	@Benchmarks/cluster $(ARGS)
 
 clean: ## remove everything that was built and measured

@@ -7,7 +7,7 @@ repository=$LADE_REPOSITORY laded_folder=$LADE_PROGRAMS root=/run/cluster
 # laded reads LADE_ variables as configuration, and psql and libpq theirs.
 # shellcheck disable=SC2086
 unset ${!LADE_*} ${!PG*}
-cd "$root"
+cd "$root" || exit
 
 # told: prints the ends of all logs after a failure.
 told() {
