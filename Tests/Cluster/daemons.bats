@@ -77,6 +77,28 @@ END
 END
 }
 
+@test "a daemon that is stopped amid a transaction doesn't keep its locks" {
+  cluster << 'END'
+    start_servers
+    gather
+    work 2
+    amid_transaction() {
+      signal STOP a
+      if is "count(*) > 0 FROM pg_stat_activity WHERE application_name = 'a-1' AND state = 'idle in transaction' AND backend_xid IS NOT NULL"
+      then return; fi
+      signal CONT a
+      return 1
+    }
+    eventually amid_transaction
+    is "count(*) > 0 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'a-1' AND mode = 'RowExclusiveLock'"
+    let_go() { is "count(*) = 0 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'a-1' AND mode = 'RowExclusiveLock'"; }
+    eventually let_go
+    signal CONT a
+    start_those_gone
+    finish
+END
+}
+
 @test "clocks that are ten minutes fast, ten minutes slow, and set while jobs run" {
   cluster << 'END'
     start_servers
