@@ -6,7 +6,7 @@ load outside.bash
   cluster << 'END'
     start_servers
     gather
-    work 2
+    common_work 2
     more_batches
     crash "${fleet[@]}"
     start "${fleet[@]}"
@@ -19,7 +19,7 @@ END
   cluster << 'END'
     start_servers
     gather_sharing
-    work 2
+    common_work 2
     eventually runs_on a
     crash a
     eventually taken_from a
@@ -32,7 +32,7 @@ END
   cluster << 'END'
     start_servers
     gather_sharing
-    work 2
+    common_work 2
     eventually runs_on a
     signal STOP a
     eventually taken_from a
@@ -47,7 +47,7 @@ END
   cluster << 'END'
     start_servers
     gather_sharing
-    work 2
+    common_work 2
     eventually runs_on a
     signal STOP a
     pace 0
@@ -64,7 +64,7 @@ END
   cluster << 'END'
     start_servers
     gather_sharing
-    work 2
+    common_work 2
     more_batches
     for name in a b c; do signal STOP "$name"; done
     over() { is 'max(until) < now() FROM lade_queue."QueueLease"'; }
@@ -147,7 +147,6 @@ END
 @test "a daemon's own files wait for it while it is away, and others do theirs" {
   cluster << 'END'
     start_servers
-    one_host=
     gather_sharing
     pace 20
     for name in a b c; do drop "$name" "of-$name" 10000; done

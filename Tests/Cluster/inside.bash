@@ -134,9 +134,6 @@ declare -A pid=() starts=() preload=()
 servers="host=${address[db1]},${address[db2]}" queue=own
 # Rows of a batch, and jobs that a daemon runs at the same time.
 batch=200 slots=1
-# The host whose files the jobs are, as daemons call it. All hosts see the same files here, so they agree on one name. Empty: each
-# takes its own.
-one_host=all
 
 # configure NAME LABEL: each start has a name of its own, by which the witness knows it.
 configure() {
@@ -149,7 +146,7 @@ socket: socket
 log_level: debug
 allowed_folders: [$root/files]
 intake: { settle: 100ms }
-lanes: { import: { concurrency: $slots } }
+lanes: { import: { concurrency: $slots }, maintenance: { concurrency: $slots } }
 retry: { first: 1s, longest: 3s }
 stores:
   main: { postgres: "$connection", schema: rows, model: $repository/Tests/Cluster/Rows.xcdatamodel }
@@ -157,7 +154,7 @@ recipes:
   rows: { store: main, entity: Row, batch_size: $batch, max_attempts: 100 }
 END
   if [[ $queue == shared ]]; then
-    echo "queue: { postgres: \"$connection\", schema: lade_queue, host: ${one_host:-$1}, lease: 6s }" >> "$1/lade.yaml"
+    echo "queue: { postgres: \"$connection\", schema: lade_queue, host: $1, lease: 6s }" >> "$1/lade.yaml"
   fi
 }
 
@@ -301,12 +298,24 @@ begin() {
   psql -h "$root/$primary" -U postgres -d lade -Xq -v ON_ERROR_STOP=1 -f "$repository/Tests/Cluster/witness.sql" > /dev/null
 }
 
-# work ROUNDS [ROWS]: has each daemon import that many files, which take some seconds.
+# work ROUNDS [ROWS]: has each daemon import that many files, which take some seconds. They belong to its host.
 work() {
   local round name
   pace 20
   for ((round = 1; round <= $1; round++)); do
     for name in "${fleet[@]}"; do import "$name" "$name$((++files))" "${2:-10000}"; done
+  done
+}
+# common_work ROUNDS: has rows imported, and then as many times changed as there are daemons, by jobs that are anybody's.
+common_work() {
+  local file
+  work "$1"
+  pace 0
+  eventually all_done a
+  pace 20
+  for file in $(sql "SELECT file FROM witness.expected"); do
+    sql "UPDATE witness.expected SET mark = 'changed' WHERE file = '$file'"
+    ctl a update Row --where "file == '$file'" --set mark=changed --option batch_size="$batch" --max-attempts 100 --yes > /dev/null
   done
 }
 files=0
@@ -315,7 +324,7 @@ files=0
 import() {
   local rows=${3:-20000}
   { echo file,number; seq -f "$2,%.0f" 1 "$rows"; } > "files/$2.csv"
-  sql "INSERT INTO witness.expected VALUES ('$2', $rows)"
+  sql "INSERT INTO witness.expected (file, rows) VALUES ('$2', $rows)"
   ctl "$1" import "$root/files/$2.csv" --recipe rows > /dev/null
 }
 
@@ -323,7 +332,7 @@ import() {
 drop() {
   local rows=${3:-20000}
   { echo file,number; seq -f "$2,%.0f" 1 "$rows"; } > "$1/spool/tmp/$2.csv"
-  sql "INSERT INTO witness.expected VALUES ('$2', $rows)"
+  sql "INSERT INTO witness.expected (file, rows) VALUES ('$2', $rows)"
   mv "$1/spool/tmp/$2.csv" "$1/spool/incoming/rows/"
 }
 

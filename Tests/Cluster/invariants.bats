@@ -16,11 +16,11 @@ load outside.bash
     }
     database=good
     sql "CREATE DATABASE good" postgres
-    sql 'CREATE SCHEMA rows; CREATE TABLE rows."Row" (file text, number bigint);
+    sql 'CREATE SCHEMA rows; CREATE TABLE rows."Row" (file text, number bigint, mark text);
       CREATE TABLE rows._lade_fence (job text PRIMARY KEY, claim bigint);
       CREATE TABLE rows._lade_checkpoint (job text PRIMARY KEY, record bigint, finished bigint)' good
     psql -h "$root/$primary" -U postgres -d good -Xq -v ON_ERROR_STOP=1 -f "$repository/Tests/Cluster/witness.sql"
-    sql "INSERT INTO witness.expected VALUES ('one', 40)" good
+    sql "INSERT INTO witness.expected VALUES ('one', 40, NULL)" good
     raise a-1 1; save a-1 10; save a-1 20
     raise b-1 3; save b-1 30
     sql "INSERT INTO witness.job VALUES (1, 'completed', 'one.csv'); INSERT INTO witness.transition VALUES
@@ -46,7 +46,8 @@ load outside.bash
     sees "every row once" "save b-1 40; sql \"INSERT INTO rows.\\\"Row\\\" VALUES ('one', 7)\" case; $end"
     sees "every row once" "$end; sql \"DELETE FROM rows.\\\"Row\\\" WHERE number = 7\" case"
     sees "every row once" "$end; sql \"INSERT INTO rows.\\\"Row\\\" VALUES ('two', 1)\" case"
-    sees "one job for each file" "$end; sql \"INSERT INTO witness.job VALUES (2, 'completed', 'one.csv')\" case"
+    sees "every row once" "$end; sql \"UPDATE witness.expected SET mark = 'm'; UPDATE rows.\\\"Row\\\" SET mark = 'm' WHERE number > 1\" case"
+    sees "no job lost or doubled" "$end; sql \"INSERT INTO witness.job VALUES (2, 'completed', 'one.csv')\" case"
     sees "exactly one completed" "$end; sql \"DELETE FROM witness.transition WHERE number = 5\" case"
     sees "exactly one completed" "$end; sql \"INSERT INTO witness.transition VALUES (1, 6, 'running', 'completed', '')\" case"
     sees "exactly one completed" "$end; sql \"INSERT INTO witness.transition VALUES (1, 6, 'completed', 'running', '')\" case"

@@ -6,7 +6,7 @@ load outside.bash
   cluster << 'END'
     start_servers
     gather
-    work 3
+    common_work 3
     eventually runs_on a
     lose db1 a
     until_given_up a
@@ -20,7 +20,7 @@ END
   cluster << 'END'
     start_servers
     gather
-    work 3
+    common_work 3
     eventually runs_on a
     lose a db1
     until_given_up a
@@ -34,7 +34,7 @@ END
   cluster << 'END'
     start_servers
     gather
-    work 3
+    common_work 3
     eventually runs_on a
     cut a db1
     until_given_up a

@@ -17,7 +17,8 @@ CREATE TABLE witness.event (
 CREATE INDEX ON witness.event (job, number);
 
 -- What the tests have asked for, and what the queue says of it in the end.
-CREATE TABLE witness.expected (file text PRIMARY KEY, rows bigint NOT NULL);
+-- A file has a job that imports it, and one that changes its rows if they are to have a mark.
+CREATE TABLE witness.expected (file text PRIMARY KEY, rows bigint NOT NULL, mark text);
 CREATE TABLE witness.job (job bigint PRIMARY KEY, state text NOT NULL, source text);
 CREATE TABLE witness.transition (
   job bigint NOT NULL, number bigint NOT NULL, from_state text, to_state text NOT NULL, reason text NOT NULL);
@@ -74,8 +75,13 @@ CREATE FUNCTION witness.violations() RETURNS TABLE (invariant text, detail text)
   SELECT 'every row once', format('nobody has asked for the rows of %s', "file")
     FROM rows."Row" WHERE "file" NOT IN (SELECT file FROM witness.expected) GROUP BY "file"
   UNION ALL
-  SELECT 'one job for each file', format('there are %s jobs and %s files', count(*), (SELECT count(*) FROM witness.expected))
-    FROM witness.job HAVING count(*) <> (SELECT count(*) FROM witness.expected)
+  SELECT 'every row once', format('of the %s rows of %s, %s are changed', e.rows, e.file, count(r."mark"))
+    FROM witness.expected AS e JOIN rows."Row" AS r ON r."file" = e.file AND r."mark" = e.mark
+    GROUP BY e.file, e.rows HAVING count(*) <> e.rows
+  UNION ALL
+  SELECT 'no job lost or doubled', format('there are %s jobs, and %s were handed in', count(*), wanted)
+    FROM witness.job, (SELECT count(*) + count(mark) AS wanted FROM witness.expected) AS expected
+    GROUP BY wanted HAVING count(*) <> wanted
   UNION ALL
   SELECT 'exactly one completed', format('job %s was completed %s times', job, count(t.job))
     FROM witness.job LEFT JOIN witness.transition AS t USING (job)
