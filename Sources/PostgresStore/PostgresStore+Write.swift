@@ -136,7 +136,8 @@ extension PostgresStore: SharedStore {
         try connection.query("SELECT pg_advisory_xact_lock\(suffix)(\(key))", parameters)
         return true
       }
-      return try connection.query("SELECT pg_try_advisory_xact_lock\(suffix)(\(key))::int::bigint", parameters).int(0, 0)
+      return try connection.query("SELECT pg_try_advisory_xact_lock\(suffix)(\(key))::int::bigint", parameters).int(
+        0, 0)
         == 1
     }
   }

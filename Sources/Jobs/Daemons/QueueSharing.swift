@@ -57,7 +57,8 @@ final class QueueSharing: Sendable {
         pollSoon(subject)
       }
     } catch {
-      logger.warning("jobs: what other daemons announce isn't heard, and is found late", metadata: ["error": "\(error)"])
+      logger.warning(
+        "jobs: what other daemons announce isn't heard, and is found late", metadata: ["error": "\(error)"])
     }
   }
 

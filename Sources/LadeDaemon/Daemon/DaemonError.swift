@@ -52,7 +52,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
       let process = pid.isEmpty ? "" : " (process \(pid))"
       return "another laded\(process) works on \(directory): stop it, or give this one directories of its own"
     case .leaseLost:
-      return "the lease on the queue is lost, for it couldn't be renewed in time: others go on with the jobs of this laded"
+      return "the lease on the queue is lost, for it couldn't be renewed in time: others go on with its jobs"
     }
   }
 

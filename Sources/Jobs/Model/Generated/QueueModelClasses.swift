@@ -504,7 +504,7 @@ package enum QueueModel {
             </userInfo>
         </attribute>
         <attribute name="process" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES"/>
-        <attribute name="version" attributeType="String" defaultValueString="">
+        <attribute name="version" attributeType="String">
             <userInfo>
                 <entry key="accessorDefault" value="&quot;&quot;"/>
             </userInfo>
