@@ -168,7 +168,7 @@ package final class PostgresStore: IncrementalStore {
   }
 
   /// Something was committed.
-  func announce() { announcer.announce() }
+  package func announce() { announcer.announce() }
 }
 
 extension PostgresStore: PostgresReader {
