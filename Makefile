@@ -20,7 +20,7 @@ SAMPLE ?=
 ONLY ?=
 # The modules of tests that `make test` builds, separated by commas. Without it, all.
 MODULES ?=
-SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/models .ci/nightly .ci/run .ci/test .ci/test-sanitized .ci/test-web Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
+SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/models .ci/nightly .ci/run .ci/test .ci/test-sanitized .ci/test-web Benchmarks/cluster Benchmarks/install-peers Benchmarks/memory Tests/Cluster/with-hosts Tests/Service/soak Tests/Service/with-systemd
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one configuration, so nothing is compiled twice.
@@ -35,7 +35,7 @@ TEST = .ci/test --skip-build $(TEST_FLAGS)
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps browser build man install deb demo demo-web test test-asan test-systemd test-tsan test-web screenshots soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-control bench-import bench-memory bench-web bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps browser build man install deb demo demo-web test test-asan test-cluster test-systemd test-tsan test-web screenshots soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-cluster bench-control bench-import bench-memory bench-web bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,13 @@ test-systemd: ## test the package under a real systemd, in throw-away namespaces
 	  echo "test-systemd: skipped: $$why"; \
 	fi
 
+test-cluster: build ## kill, stop and cut off daemons that share a PostgreSQL server with a standby, in throw-away namespaces
+	@if why=$$(Tests/Cluster/with-hosts --check 2>&1); then \
+	  LADE_PROGRAMS=$(CURDIR)/.build/$(CONFIGURATION) bats --jobs 2 Tests/Cluster; \
+	else \
+	  echo "test-cluster: skipped: $$why"; \
+	fi
+
 soak: deb ## run the service under mixed load for MINUTES=10: memory and descriptors must stay flat
 	@Tests/Service/soak $(MINUTES)
 
@@ -117,7 +124,7 @@ fuzz: deps ## fuzz the readers with libFuzzer and AddressSanitizer (SECONDS_EACH
 models: deps ## verify the models of the protocols with spin, and that their mutations fail; half a minute
 	@.ci/models
 
-nightly: deps ## check, models, faults, sanitizers, fuzz and soak, then one page of results (PARTS="models fuzz", LIMITS="soak=2h")
+nightly: deps ## check, models, faults, cluster, sanitizers, fuzz and soak, then one page of results (PARTS="models fuzz", LIMITS="soak=2h")
 	@.ci/nightly
 
 check: browser lint models ## everything a change must pass: lint, models, a build with warnings as errors, all tests
@@ -134,7 +141,8 @@ example: deps ## build and run a separate package that uses the libraries
 
 lint: ## check the format of the sources and the syntax of the scripts
 	@for script in $(SCRIPTS); do bash -n $$script || exit 1; done
-	@for script in .ci/manual .ci/copyright; do perl -c $$script 2> /dev/null || perl -c $$script || exit 1; done
+	@for script in .ci/manual .ci/copyright Tests/Cluster/cutting-proxy; do perl -c $$script 2> /dev/null || perl -c $$script || exit 1; done
+	@for script in Tests/Cluster/*.bash; do bash -n $$script || exit 1; done
 	@for script in systemd/debian/p*; do sh -n $$script || exit 1; done
 	@.ci/vocabulary
 	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
@@ -174,6 +182,10 @@ bench-stacks: deps ## the three stacks of contexts: totals, and the load of the 
 bench-queue: deps ## durable empty jobs against beanstalkd, SqliteHuey and raw SQLite (ARGS=--help)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench queue $(ARGS)
+
+bench-cluster: deps ## a queue in PostgreSQL with 1, 2 and 4 daemons, long queues, 64 idle daemons (ARGS=--help)
+	@$(SWIFT) build -c release --package-path Benchmarks --product lade-queue && $(SWIFT) build -c release --package-path Benchmarks --product queue-load
+	@Benchmarks/cluster $(ARGS)
 
 clean: ## remove everything that was built and measured
 	@rm -rf .build Benchmarks/.build Benchmarks/results Benchmarks/.peers

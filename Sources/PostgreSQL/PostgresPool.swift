@@ -12,7 +12,7 @@ package struct PostgresAccess: Sendable {
   /// Keywords and values that the string may override.
   package let settings: [(String, String)]
   /// Statements that each connection begins with.
-  package let beginning: String
+  package private(set) var beginning: String
   /// Throws when the work of the connections isn't wanted any more. Called while they wait.
   package var check: @Sendable () throws -> Void = {}
   /// Receives each statement when it has ended, if any is set.
@@ -39,6 +39,16 @@ package struct PostgresAccess: Sendable {
     if !isSynchronous { statements.append("SET synchronous_commit = off") }
     if let schema { statements.append("SET search_path = \(PostgresName.quoted(schema))") }
     beginning = statements.joined(separator: "; ")
+  }
+
+  /// The same for connections that write. A program that is stopped amid a transaction, or whose machine is gone, would keep its
+  /// locks: the server ends a transaction that has waited for its program for that many seconds, unless it has a limit already.
+  package func endingIdleTransactions(after seconds: TimeInterval) -> PostgresAccess {
+    var access = self
+    let setting = "'idle_in_transaction_session_timeout'"
+    access.beginning +=
+      "; SELECT set_config(\(setting), '\(Int(seconds * 1000))', false) WHERE current_setting(\(setting)) = '0'"
+    return access
   }
 
   /// Opens a connection.

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import ManagedObjects
 import PostgreSQL
 import SQLSchema
@@ -95,7 +95,7 @@ extension PostgresStore {
   }
 
   private func noteCommit() {
-    if writer.ownConnection == nil { announce() }
+    if options.announcesCommits, writer.ownConnection == nil { announce() }
   }
 
   package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
@@ -113,6 +113,36 @@ extension PostgresStore {
       return ids
     }
   }
+}
+
+extension PostgresStore: SharedStore {
+  package func time() throws -> Date {
+    try tables.translating {
+      try read(isOneState: false) { connection in
+        let now = try connection.query("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+        return ISODate.date(microseconds: now.int(0, 0))
+      }
+    }
+  }
+
+  /// By an advisory lock of the transaction, which a pooler between leaves where it is.
+  package func lock(_ name: String, isShared: Bool, waits: Bool) throws -> Bool {
+    try tables.translating {
+      guard let connection = writer.ownConnection else { throw StoreTransactionError.lost(path: tables.name) }
+      let key = "hashtextextended($1, 0)"
+      let parameters = [PostgresValue.text("\(tables.name) \(name)")]
+      let suffix = isShared ? "_shared" : ""
+      if waits {
+        try connection.query("SELECT pg_advisory_xact_lock\(suffix)(\(key))", parameters)
+        return true
+      }
+      return try connection.query("SELECT pg_try_advisory_xact_lock\(suffix)(\(key))::int::bigint", parameters).int(
+        0, 0)
+        == 1
+    }
+  }
+
+  package func listen(_ handler: @escaping @Sendable () -> Void) throws { follow { _ in handler() } }
 }
 
 extension PostgresStore: NumberKeeping {

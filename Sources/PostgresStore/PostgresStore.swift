@@ -98,7 +98,9 @@ package final class PostgresStore: IncrementalStore {
     tables = PostgresTables(of: entities, schema: opened.schema, identifier: opened.identifier, name: name, log: log)
     readers = PostgresPool(access, limit: options.readers, timeout: timeout)
     generations = PostgresPool(access, limit: options.generations, timeout: timeout)
-    writer = PostgresWriter(PostgresPool(access, limit: 2, timeout: timeout), name: name, timeout: timeout)
+    // Longer than any work between two statements of a transaction: a whole file may be read there.
+    let writing = access.endingIdleTransactions(after: max(60, timeout * 2))
+    writer = PostgresWriter(PostgresPool(writing, limit: 2, timeout: timeout), name: name, timeout: timeout)
     // A pool of its own: a save numbers rows while it holds a writing connection.
     numbers = PostgresNumbers(PostgresPool(access, limit: 1, timeout: timeout), name: name)
     channel = "lade_" + opened.identifier.lowercased()
@@ -166,7 +168,7 @@ package final class PostgresStore: IncrementalStore {
   }
 
   /// Something was committed.
-  func announce() { announcer.announce() }
+  package func announce() { announcer.announce() }
 }
 
 extension PostgresStore: PostgresReader {

@@ -26,6 +26,8 @@ public struct PostgresStoreOptions: Sendable, Hashable {
   /// ``PersistentStoreCoordinator/remoteChangeNotification``. Processes hear of each other by PostgreSQL's `LISTEN`, on a
   /// connection of its own.
   public var remoteChangeNotifications: Bool
+  /// Whether each commit is announced to those who listen.
+  package var announcesCommits = true
 
   /// How much of the store's SQL is logged, with times and what is selected in memory; by default what the process was started
   /// with: `SQLLogLevel.ofProcess`.

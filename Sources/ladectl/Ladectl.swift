@@ -45,7 +45,8 @@ struct Ladectl: AsyncParsableCommand {
       CommandGroup(
         name: "The daemon and its configuration",
         subcommands: [
-          StatusCommand.self, StatsCommand.self, RecipeCommand.self, ScheduleCommand.self, Config.self,
+          StatusCommand.self, StatsCommand.self, DaemonsCommand.self, RecipeCommand.self, ScheduleCommand.self,
+          Config.self,
           ReloadCommand.self, Web.self, Version.self,
         ]),
       CommandGroup(

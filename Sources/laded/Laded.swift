@@ -13,7 +13,7 @@ struct Laded: AsyncParsableCommand {
       on after the next start; a second one ends it at once. SIGHUP has it read its configuration again, SIGUSR1 write its \
       state to the log. Exit status: 0 after SIGTERM, 64 for wrong options, 65 for a store of a later version or none, 70 after an \
       error while it worked, 71 when limits of the process are too low, 73 when a directory, store or socket can't be used, \
-      74 when that may pass, such as a full disk, 75 when another program uses them, 77 without permission, 78 for a \
+      74 when that may pass, such as a full disk, 75 when another program uses them or the lease on a shared queue is lost, 77 without permission, 78 for a \
       configuration with mistakes.
       """,
     version: Daemon.version)

@@ -22,4 +22,16 @@ extension MemoryBackend {
         parts: ["store main"], path: "/srv/<b>lade", size: 1000 << 20, free: 500 << 20, inodes: 0, freeInodes: 0),
     ])
   }
+
+  package func daemons() async throws -> DaemonList {
+    DaemonList(daemons: [
+      DaemonStatus(
+        incarnation: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", host: "one", pid: 42, version: "1.0",
+        startedAt: Date(timeIntervalSince1970: 1_790_000_000), leaseUntil: Date(timeIntervalSince1970: 1_790_000_900),
+        running: 2, isThis: true),
+      DaemonStatus(
+        incarnation: "7c9e6679-7425-40de-944b-e07fc1f90ae7", host: "two", pid: 43, version: "1.0",
+        startedAt: Date(timeIntervalSince1970: 1_790_000_100), running: 1, isThis: false),
+    ])
+  }
 }

@@ -6,6 +6,8 @@ package enum Endpoint: Sendable, Hashable {
   case history
   /// The file systems that are written to.
   case disks
+  /// The daemons that work on the queue.
+  case daemons
   /// The daemon's log; with `follow=true` as server-sent events.
   case log
   /// What the layers of the configuration say.
@@ -116,6 +118,7 @@ package enum Endpoint: Sendable, Hashable {
     case .stats: "/v1/stats"
     case .history: "/v1/history"
     case .disks: "/v1/disks"
+    case .daemons: "/v1/daemons"
     case .log: "/v1/log"
     case .configuration: "/v1/config"
     case .checkConfiguration: "/v1/config/check"

@@ -14,6 +14,8 @@ package protocol ControlBackend: Sendable {
   func history(_ query: HistorySpanQuery) async -> History
   /// How full the file systems are that are written to.
   func disks() async throws -> DiskList
+  /// The daemons that work on the queue.
+  func daemons() async throws -> DaemonList
   /// What is measured, but for what the server knows itself. It waits neither for a store nor for work.
   func metrics() async throws -> [MetricFamily]
   /// Whether everything that a job passes answers; it waits some seconds for that.

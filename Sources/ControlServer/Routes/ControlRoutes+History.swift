@@ -10,4 +10,9 @@ extension ControlRoutes {
     try request.refuseQuery()
     return try .json(await backend.disks())
   }
+
+  func daemons(_ request: Request) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(await backend.daemons())
+  }
 }

@@ -27,6 +27,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.get, .stats) { request, _ in try await stats(request) },
       ControlRoute(.get, .history) { request, _ in try await history(request) },
       ControlRoute(.get, .disks) { request, _ in try await disks(request) },
+      ControlRoute(.get, .daemons) { request, _ in try await daemons(request) },
       ControlRoute(.get, .log) { request, context in try await log(request, context) },
       ControlRoute(.get, .configuration) { request, _ in try await configurationSettings(request) },
       ControlRoute(.get, .checkConfiguration) { request, _ in try await checkConfiguration(request) },

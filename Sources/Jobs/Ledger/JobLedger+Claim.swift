@@ -4,14 +4,22 @@
 //
 // What is `running` in the store when a process starts was run by a process that is gone: the store has one daemon, and
 // this one hasn't claimed anything yet. Nothing is concluded from the time that has passed, so a live job is never run
-// twice.
+// twice. Where several daemons share the queue, leases tell which of them are gone: see `JobLedger+Daemons`. There a claim
+// locks the entries that it takes, and passes over those that others have locked (decision 0265).
 
+import Foundation
 import ManagedObjects
 
 /// The input of the claims of a turn, and what they learn.
 struct ClaimScope {
   /// Who works on which store, with what was claimed so far.
   var use: StoreUse
+  /// The lane in which jobs are claimed, where several daemons share the queue; nil elsewhere.
+  var lane: LaneConfiguration?
+  /// When the latest jobs of a lane began: see ``JobLedger/latestStarts(lane:after:until:limit:)``.
+  var latestStarts: (String, Date, Date, Int) throws -> [Date] = { _, _, _, _ in [] }
+  /// Takes note of these, as the store has them.
+  var noteStarts: (String, [Date]) -> Void = { _, _ in }
   /// How many available jobs of a lane have begun ahead of their claim, or may before this one is made.
   var ahead: @Sendable (String) -> Int = { _ in 0 }
   let access: @Sendable (JobRecord) -> StoreAccess
@@ -21,10 +29,13 @@ extension JobLedger {
   /// Claims up to `limit` jobs of a lane, on the ledger's queue, where the caller is.
   /// - Returns: how many there were.
   func claim(lane: String, limit: Int, _ scope: inout ClaimScope) throws -> Int {
-    var changed = scope
-    let number = try turn { try $0.claim(lane: lane, limit: limit, &changed) }
-    scope = changed
-    return number
+    let before = scope
+    return try turn { turn in
+      // It may meet the turn of another daemon, and begin again.
+      scope = before
+      let room = try scope.lane.map { try turn.room(in: $0, limit: limit, scope) } ?? limit
+      return try turn.claim(lane: lane, limit: room, &scope)
+    }
   }
 }
 
@@ -78,7 +89,10 @@ extension LedgerTurn {
 
   private func claim(_ job: JobRecord, _ scope: inout ClaimScope) throws -> Bool {
     let holder = StoreUse.Holder(id: job.objectID.number, kind: job.kind, lane: job.lane)
-    guard scope.use.enter(holder, store: job.store, access: scope.access(job)) else { return false }
+    let access = scope.access(job)
+    guard try look(at: job.store, access, &scope), scope.use.enter(holder, store: job.store, access: access) else {
+      return false
+    }
     try claim(job)
     return true
   }
@@ -97,18 +111,24 @@ extension LedgerTurn {
     var wanted =
       FetchPredicate.equal(JobRecord.Key.lane.name, .string(lane))
       && .equal(JobRecord.Key.state.name, .string(JobState.available.rawValue))
+    if let daemon {
+      let host = JobRecord.Key.host.name
+      wanted = wanted && (.equal(host, .null) || .equal(host, .string(daemon.host)))
+    }
     if !closed.isEmpty {
       let names = closed.sorted().map { Value.string($0) }
       wanted = wanted && .not(.isIn(JobRecord.Key.store.name, names))
     }
     // With pending changes a context has to fetch everything that matches, and cut in memory.
-    return try context.fetch(
-      FetchRequest<JobRecord>(
-        entityName: QueueModel.job, predicate: wanted,
-        sortDescriptors: [
-          FetchSortDescriptor(JobRecord.Key.priority.name, ascending: false), FetchSortDescriptor("SELF"),
-        ],
-        fetchLimit: limit, includesPendingChanges: false))
+    var request = FetchRequest<JobRecord>(
+      entityName: QueueModel.job, predicate: wanted,
+      sortDescriptors: [
+        FetchSortDescriptor(JobRecord.Key.priority.name, ascending: false), FetchSortDescriptor("SELF"),
+      ],
+      fetchLimit: limit, includesPendingChanges: false)
+    // Another daemon is claiming those.
+    request.skipsLockedRows = daemon != nil
+    return try context.fetch(request)
   }
 }
 
@@ -122,19 +142,25 @@ extension JobLedger {
       let running = FetchPredicate.equal(JobRecord.Key.state.name, .string(JobState.running.rawValue))
       let jobs = try turn.context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: running))
       for job in jobs {
-        // Looking raises the fence to the number that the job gets, so that what is seen doesn't change any more.
-        var snapshot = try job.snapshot()
-        snapshot.claim += 1
-        if let end = endBefore(snapshot) {
-          job.claim = snapshot.claim
-          try turn.record(end, of: job, jitter: 0)
-          continue
-        }
-        let reason = job.isCancelRequested ? job.cancelReason : "the daemon ended while it ran"
-        try turn.apply(.rescued, to: job, reason: reason, by: nil)
-        job.rescues += 1
+        try turn.rescue(job, reason: "the daemon ended while it ran", endBefore)
       }
       return jobs.count
     }
+  }
+}
+
+extension LedgerTurn {
+  /// Puts a job back whose owner is gone.
+  /// - Parameter endBefore: how the job ended, if it had done all of its work.
+  func rescue(_ job: JobRecord, reason: String, _ endBefore: (Job) -> JobOutcome?) throws {
+    // Looking raises the fence to the number that the job gets, so that what is seen doesn't change any more.
+    var snapshot = try job.snapshot()
+    snapshot.claim += 1
+    if let end = endBefore(snapshot) {
+      job.claim = snapshot.claim
+      return try record(end, of: job, jitter: 0)
+    }
+    try apply(.rescued, to: job, reason: job.isCancelRequested ? job.cancelReason : reason, by: nil)
+    job.rescues += 1
   }
 }

@@ -15,7 +15,12 @@ extension JobLedger {
     try turn { turn in
       var known = Set<String>()
       for row in try turn.context.fetch(FetchRequest<RecipeRunRecord>(entityName: QueueModel.recipeRun)) {
-        if recipes.contains(row.recipe) { known.insert(row.recipe) } else { turn.context.delete(row) }
+        if recipes.contains(row.recipe) {
+          known.insert(row.recipe)
+        } else if daemon == nil {
+          // Other daemons may watch it.
+          turn.context.delete(row)
+        }
       }
       for recipe in recipes.subtracting(known).sorted() { try turn.beginRuns(of: recipe) }
     }

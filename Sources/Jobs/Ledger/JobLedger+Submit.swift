@@ -90,6 +90,8 @@ extension LedgerTurn {
       if let job = try first(same) { return job }
     }
     guard let key = submission.uniqueKey else { return nil }
+    // Two daemons that look at the same time would both find none.
+    if let daemon { _ = try daemon.lock("unique \(key)", waits: true) }
     let states = submission.countedStates.map(\.rawValue).sorted().map { Value.string($0) }
     var wanted: FetchPredicate =
       .equal(JobRecord.Key.uniqueKey.name, .string(key)) && .isIn(JobRecord.Key.state.name, states)
@@ -117,6 +119,7 @@ extension LedgerTurn {
     try check(lane: lane)
     let job = try context.insert(JobRecord.self)
     try job.take(submission, lane: lane, at: now)
+    if let daemon, belongsHere(submission) { job.host = daemon.host }
     if let batch = submission.batch {
       try join(batch)
       job.batch = batch

@@ -87,8 +87,16 @@ extension JobLedger {
   func prune(
     _ state: JobState, endedBefore time: Date, limit: Int, busy: Set<Int64>
   ) throws -> (found: Int, removed: Int) {
-    try turn { turn in
-      let inState = FetchPredicate.equal(JobRecord.Key.state.name, .string(state.rawValue))
+    // Where others work, too, one of them prunes at a time, and each what it keeps, or nobody does any more.
+    let others = try otherHosts()
+    return try turn { turn in
+      if let daemon, try !daemon.lock("prune", waits: false) { return (0, 0) }
+      var inState = FetchPredicate.equal(JobRecord.Key.state.name, .string(state.rawValue))
+      if !others.isEmpty {
+        let host = JobRecord.Key.host.name
+        inState =
+          inState && (.equal(host, .null) || .not(.isIn(host, others.sorted().map { Value.string($0) })))
+      }
       let past = FetchPredicate.comparison(.path(JobRecord.Key.endedAt.name), .lessOrEqual, .constant(.date(time)))
       let jobs = try turn.context.fetch(Self.ended(inState && past, limit: limit))
       let removed = jobs.filter { !busy.contains($0.objectID.number) && $0.origin?.endsWithArrival != true }

@@ -16,6 +16,8 @@ protocol LedgerObserver: AnyObject, Sendable {
   /// The names of the current lanes. They change on the ledger's queue only.
   var lanesNow: [String] { get }
   func hasLane(_ name: String) -> Bool
+  /// Whether a data store is this host's alone.
+  func isOfThisHost(store: String) -> Bool
   /// The recipes whose completed imports are noted. They change on the ledger's queue only.
   var watchedRecipes: Set<String> { get }
   /// A turn is about to change a job that is available.
@@ -53,6 +55,8 @@ final class JobLedger: Sendable {
   let backoff: Mutex<Backoff>
   private let line = Mutex(Line())
   private let observer = Mutex(Observer())
+  /// This daemon's place among those that share the queue; nil where it is the only one.
+  let daemon: QueueMembership?
   /// Changes since the context last forgot its objects.
   private let changesHeld = Atomic<Int>(0)
 
@@ -80,7 +84,11 @@ final class JobLedger: Sendable {
     }
   }
 
-  init(coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff) {
+  init(
+    coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff,
+    daemon: QueueMembership? = nil
+  ) {
+    self.daemon = daemon
     queue = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.ledger")
     mainContext = ContextQueue(
       .mainQueue, mergingSavesOf: coordinator, name: "jobs.main", needsRows: false)
@@ -88,8 +96,8 @@ final class JobLedger: Sendable {
     reader = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.reader")
     self.now = now
     self.backoff = Mutex(backoff)
-    // The queue has no other writer, and turns look up the same jobs again and again: their rows needn't be read each time.
-    queue.performAndWait { context in context.retainsRegisteredObjects = true }
+    // Where the queue has no other writer, the rows of jobs that turns look up again and again needn't be read each time.
+    if daemon == nil { queue.performAndWait { context in context.retainsRegisteredObjects = true } }
   }
 
   func observe(_ observer: any LedgerObserver) { self.observer.withLock { $0.value = observer } }
@@ -141,22 +149,68 @@ final class JobLedger: Sendable {
     }
   }
 
-  /// A transaction of its own, on the ledger's queue, where the caller is.
+  /// A transaction of its own, on the ledger's queue, where the caller is. In a shared queue it may run several times.
   func turn<T>(_ body: (LedgerTurn) throws -> T) throws -> T {
-    let turn = makeTurn()
-    do {
-      let result = try body(turn)
-      announce(try turn.save())
-      letGo()
-      return result
-    } catch {
-      context.reset()
-      throw error
+    let (result, changes) = try commit(tries: daemon == nil ? 1 : Self.mostTries) { turn in try body(turn) }
+    announce(changes)
+    letGo()
+    return result
+  }
+
+  /// How often a turn is tried that meets those of other daemons.
+  private static let mostTries = 20
+  /// How many seconds after its beginning it isn't tried any more.
+  private static let longestTry: TimeInterval = 30
+
+  /// Runs a turn and commits it. One that has had no effect, because it met that of another program, runs again.
+  private func commit<T>(tries: Int, _ body: (LedgerTurn) throws -> T) throws -> (T, [LedgerChange]) {
+    let start = ContinuousClock.now
+    var attempt = 1
+    while true {
+      var isWhole = false
+      do {
+        return try inTransaction {
+          let turn = makeTurn()
+          let result = try body(turn)
+          let changes = try turn.save()
+          isWhole = true
+          return (result, changes)
+        }
+      } catch {
+        context.reset()
+        guard attempt < tries, start.duration(to: .now) < .seconds(Self.longestTry),
+          mayPass(error, isWhole: isWhole)
+        else { throw error }
+        attempt += 1
+        if daemon != nil { Thread.sleep(forTimeInterval: 0.005 * Double(min(attempt, 20)) * Double.random(in: 0..<1)) }
+      }
+    }
+  }
+
+  /// Runs a turn in one transaction where others write, too: what it reads and locks then holds until its end.
+  private func inTransaction<T>(_ body: () throws -> T) throws -> T {
+    guard daemon != nil else { return try body() }
+    let coordinator = context.persistentStoreCoordinator
+    guard let entity = coordinator.model.entitiesByName[QueueModel.job] else { return try body() }
+    return try coordinator.inOneTransaction(of: coordinator.store(of: entity)) { (try body(), .commit) }
+  }
+
+  /// Whether a turn may succeed when it runs again.
+  /// - Parameter isWhole: whether nothing but its commit can have failed.
+  private func mayPass(_ error: any Error, isWhole: Bool) -> Bool {
+    switch error {
+    // Another program changed the row: it is read again.
+    case ManagedObjectError.mergeConflicts: true
+    case ManagedObjectError.constraintConflicts, StoreTransactionError.lost: daemon != nil
+    case ManagedObjectError.store(let failure): daemon != nil && !isWhole && [.busy, .io].contains(failure.kind)
+    default: false
     }
   }
 
   private func makeTurn() -> LedgerTurn {
-    LedgerTurn(context: context, now: now(), backoff: backoff.withLock { $0 }, observer: observer.withLock { $0.value })
+    LedgerTurn(
+      context: context, now: now(), backoff: backoff.withLock { $0 }, observer: observer.withLock { $0.value },
+      daemon: daemon)
   }
 
   private func takeTurn() {
@@ -177,27 +231,31 @@ final class JobLedger: Sendable {
     observer.withLock { $0.value }?.ledgerDidEndTurn()
   }
 
-  private func answer(_ requests: [Request], isSecondTry: Bool = false) {
-    let turn = makeTurn()
+  private func answer(_ requests: [Request]) {
     do {
-      let answers = try requests.map { try $0.body(turn) }
-      observer.withLock { $0.value }?.ledgerWillCommit(turn)
-      announce(try turn.save())
+      // One of several fails all of them: each is tried by itself then.
+      let tries = requests.count > 1 ? 1 : daemon == nil ? 2 : Self.mostTries
+      let (answers, changes) = try commit(tries: tries) { turn in
+        let answers = try requests.map { try $0.body(turn) }
+        observer.withLock { $0.value }?.ledgerWillCommit(turn)
+        return answers
+      }
+      announce(changes)
       for answer in answers { answer() }
     } catch {
-      context.reset()
       if requests.count > 1 {
         for request in requests { answer([request]) }
-      } else if case ManagedObjectError.mergeConflicts = error, !isSecondTry {
-        // Another program changed the row: it is read again.
-        answer(requests, isSecondTry: true)
       } else {
         requests[0].fail(error)
       }
     }
   }
 
+  /// Forgets what was read, since others write, too. On the ledger's queue, between turns.
+  func forgetObjects() { context.reset() }
+
   private func letGo() {
+    if daemon != nil { return context.reset() }
     guard changesHeld.load(ordering: .relaxed) > Self.changesKept else { return }
     changesHeld.store(0, ordering: .relaxed)
     context.reset()

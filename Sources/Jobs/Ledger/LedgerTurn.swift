@@ -28,6 +28,8 @@ final class LedgerTurn {
   let now: Date
   private let backoff: Backoff
   private let observer: (any LedgerObserver)?
+  /// The daemon that makes it, where several share the queue.
+  let daemon: QueueMembership?
   private var changes: [(job: JobRecord, from: JobState?, actions: [JobAction], steps: [JobTransition])] = []
   private var places: [ObjectIdentifier: Int] = [:]
   private var removals: [LedgerChange] = []
@@ -39,8 +41,14 @@ final class LedgerTurn {
   /// The first jobs of each lane that were available when the turn began, as far as they were looked up.
   /// Not private: the claims of the turn (`JobLedger+Claim`) keep it.
   var lookedUp: [String: (closed: Set<String>, limit: Int, jobs: [JobRecord])] = [:]
+  /// The stores that it keeps other daemons from having alone. Not private for the same reason.
+  var sharedStores: Set<String> = []
 
-  init(context: ManagedObjectContext, now: Date, backoff: Backoff, observer: (any LedgerObserver)? = nil) {
+  init(
+    context: ManagedObjectContext, now: Date, backoff: Backoff, observer: (any LedgerObserver)? = nil,
+    daemon: QueueMembership? = nil
+  ) {
+    self.daemon = daemon
     self.observer = observer
     self.context = context
     self.now = now.asStored
@@ -51,6 +59,13 @@ final class LedgerTurn {
   func check(lane: String) throws {
     guard let observer, !observer.hasLane(lane) else { return }
     throw JobQueueError.unknownLane(lane, known: observer.lanesNow)
+  }
+
+  /// Whether a job belongs to the host where it is submitted, where daemons on several share the queue: its file is there, or the
+  /// store that it works on.
+  func belongsHere(_ submission: JobSubmission) -> Bool {
+    if submission.source != nil || submission.activeName != nil || submission.awaitsFile { return true }
+    return submission.store.map { observer?.isOfThisHost(store: $0) ?? false } ?? false
   }
 
   /// Whether completed imports of a recipe are noted.
@@ -102,6 +117,7 @@ final class LedgerTurn {
     var step: JobTransition?
     if after != before {
       job.take(after)
+      if let daemon { note(daemon, of: job, before.state) }
       // The reason of its end stays, whatever follows.
       if before.state?.isEnded != true || after.state != before.state { job.reason = reason }
       step = try insert(from: before.state, to: after.state, reason: reason, by: who, of: job)
@@ -111,6 +127,23 @@ final class LedgerTurn {
     }
     note(job, from: before.state, actions, step)
     if before.state?.isEnded != after.state?.isEnded, before.state != nil { try tell(job, from: before.state) }
+  }
+
+  /// Notes which daemon runs a job, where several share the queue. An import belongs to the host where it has begun: what it has
+  /// rejected is there.
+  private func note(_ daemon: QueueMembership, of job: JobRecord, _ before: JobState?) {
+    if job.jobState == .running {
+      if before != .running { job.owner = daemon.incarnation }
+      if job.host == nil, job.kind == ImportOperation.kind { job.host = daemon.host }
+    } else if job.owner != nil {
+      job.owner = nil
+    }
+  }
+
+  /// Makes two turns of different daemons that change what a job waits for, or is waited for by, a conflict: each of them would
+  /// have missed what the other does.
+  private func noteDependency(of job: JobRecord) {
+    if daemon != nil { job.revision += 1 }
   }
 
   /// Whether an available job's operation has begun, so that its claim has to be written. If not, it now begins only by a
@@ -232,6 +265,7 @@ extension LedgerTurn {
       if !hasEnded {
         isWaiting = true
         if !followed.isFollowed { followed.isFollowed = true }
+        noteDependency(of: followed)
       }
     }
     return isWaiting
@@ -256,6 +290,7 @@ extension LedgerTurn {
     for row in try rows(.equal(DependencyRecord.Key.on.name, .int(number))) where !row.isSettled {
       row.isSettled = true
       guard let job = row.job, job.isAwaitingJobs else { continue }
+      noteDependency(of: job)
       if row.condition == .succeeded, state != .completed {
         let reason = "job \(number), which it was to follow, was \(state == .cancelled ? "cancelled" : "discarded")"
         try apply(.dependencyFailed, to: job, reason: reason, by: nil)

@@ -9,6 +9,7 @@ package final class JobRecord: ManagedObject {
   enum Key: String, CaseIterable {
     case kind, lane, state, priority, store, entityName, recipe, source, tags, submittedBy, uniqueKey, origin
     case submittedAt, availableAt, startedAt, endedAt, expiresAt, isHeld, isAwaitingFile, batch, attempt, failureCode
+    case owner, host
 
     var name: String { rawValue }
   }
@@ -65,6 +66,7 @@ extension JobRecord {
     job.mode = mode.flatMap(ImportMode.init)
     job.recipe = recipe
     job.source = source
+    job.host = host
     job.activeName = activeName
     job.format = format
     job.options = options

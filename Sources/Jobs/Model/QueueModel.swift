@@ -20,6 +20,8 @@ extension QueueModel {
   package static let lane = "LaneSetting"
   package static let schedule = "JobSchedule"
   package static let recipeRun = "RecipeRun"
+  package static let daemon = "QueueDaemon"
+  package static let lease = "QueueLease"
 }
 
 /// A word of the vocabulary, which an attribute holds by its name.

@@ -73,3 +73,27 @@ package final class RecipeRunRecord: ManagedObject {
     var name: String { rawValue }
   }
 }
+
+/// A daemon that works on a queue which several share. See ``QueueMembership``.
+package final class DaemonRecord: ManagedObject {
+  package override class var validatesValues: Bool { false }
+
+  /// The names of the attributes that requests search and sort by.
+  enum Key: String, CaseIterable {
+    case incarnation, startedAt, isGone
+
+    var name: String { rawValue }
+  }
+}
+
+/// Until when such a daemon counts as there.
+package final class LeaseRecord: ManagedObject {
+  package override class var validatesValues: Bool { false }
+
+  /// The names of the attributes that requests search by.
+  enum Key: String, CaseIterable {
+    case incarnation, until
+
+    var name: String { rawValue }
+  }
+}

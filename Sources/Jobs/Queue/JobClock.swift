@@ -24,11 +24,23 @@ package struct JobClock: Sendable {
 
   /// The system's clock. Its timers follow the wall clock when that is set.
   package static let system = JobClock(now: { Date() }) { time, body in
-    let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
     let seconds = max(0, time.timeIntervalSince1970)
     let whole = seconds.rounded(.down)
     let at = DispatchWallTime(timespec: timespec(tv_sec: Int(whole), tv_nsec: Int((seconds - whole) * 1e9)))
-    timer.schedule(wallDeadline: at, leeway: .milliseconds(5))
+    return timer(body) { $0.schedule(wallDeadline: at, leeway: .milliseconds(5)) }
+  }
+
+  /// Calls a closure after so many seconds, whatever a clock is set to. The result cancels the call.
+  static func after(_ seconds: TimeInterval, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    let wait = DispatchTime.now() + min(max(0, seconds), 1e8)
+    return timer(body) { $0.schedule(deadline: wait, leeway: .milliseconds(5)) }
+  }
+
+  private static func timer(
+    _ body: @escaping @Sendable () -> Void, _ schedule: (any DispatchSourceTimer) -> Void
+  ) -> @Sendable () -> Void {
+    let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
+    schedule(timer)
     timer.setEventHandler(handler: body)
     timer.resume()
     let source = SendableTimer(timer: timer)

@@ -46,6 +46,7 @@ extension JobQueue {
     // Since it had ended, somebody else may have had it tried again.
     guard let job = try await endedJob(id) else { throw isOther }
     guard hasLane(job.lane) else { throw JobQueueError.unknownLane(job.lane, known: lanesNow) }
+    try refuse("retry", ofJobElsewhere: job)
     do {
       try await delegate?.jobQueue(self, willRetry: job)
     } catch {
@@ -119,6 +120,7 @@ extension JobQueue {
         throw JobQueueError.refused(id: id, why: "is being tried again")
       }
       let snapshot = try job.snapshot()
+      if self.isKeptElsewhere(snapshot) { try self.refuse("remove", ofJobElsewhere: snapshot) }
       try turn.remove(job)
       try note?(turn)
       return { snapshot }

@@ -19,6 +19,7 @@
 
 import Foundation
 import Logging
+import ManagedObjects
 
 extension JobQueue {
   /// Starts the operation of a job that was claimed.
@@ -84,7 +85,7 @@ extension JobQueue {
     }) { [weak self] (result: Result<Void, any Error>) in
       guard let self, case .failure(let error) = result else { return }
       switch error {
-      case JobQueueError.superseded: giveUp(id, error)
+      case JobQueueError.superseded, is SupersededSave: giveUp(id, error)
       case JobQueueError.noSuchJob, JobQueueError.notPossible, JobQueueError.unreadable: forget(id, error)
       default:
         state.noteUnwritten(outcome, of: id)
@@ -215,10 +216,17 @@ extension JobQueue: LedgerObserver {
 
   var watchedRecipes: Set<String> { state.watchedRecipes }
 
+  func isOfThisHost(store: String) -> Bool {
+    let stores = environment.presentStores?() ?? environment.dataStores
+    return stores[store]?.persistentStores.contains { !($0.content is any SharedStore) } ?? false
+  }
+
   func ledgerWillChange(_ id: Int64, in lane: String) -> Int64? { state.willChange(id, in: lane) }
 
   /// The next job is claimed in the transaction that ends the one before, so that a job costs one and not two.
   func ledgerWillCommit(_ turn: LedgerTurn) {
+    // Where others claim, too, that is a turn of its own, which has to look at them.
+    guard membership == nil else { return }
     let now = clock.now()
     var scope = claimScope
     for (lane, ids) in turn.endedByLane {
@@ -251,9 +259,12 @@ extension JobQueue: LedgerObserver {
   }
 
   private var claimScope: ClaimScope {
-    ClaimScope(
+    var scope = ClaimScope(
       use: state.use, ahead: { [state] in state.ahead(in: $0) },
       access: { [operations] in operations.access(of: $0.kind, $0.options) })
+    scope.latestStarts = ledger.latestStarts
+    scope.noteStarts = { [state] in state.set(starts: $1, of: $0) }
+    return scope
   }
 
   func ledgerDidCommit(_ changes: [LedgerChange]) {
@@ -262,11 +273,20 @@ extension JobQueue: LedgerObserver {
     for change in changes {
       let job = change.job
       for step in change.steps { logger.log(step, of: job) }
+      var change = change
+      let isElsewhere = isElsewhere(job)
+      if isElsewhere { change.actions.removeAll { $0 == .settle } }
       state.note(change)
+      if membership != nil, change.from == .running { state.noteWork(in: job.lane) }
+      if isElsewhere, job.state.isEnded { for waiter in state.takeWaiters(for: job.id) { waiter.open() } }
       if !change.isRemoved { delegate?.jobQueue(self, didMove: job, from: change.from) }
       for action in change.actions {
         switch action {
-        case .offer: if job.state == .available { state.noteWork(in: job.lane) }
+        case .offer:
+          if job.state == .available {
+            state.noteWork(in: job.lane)
+            membership?.announce()
+          }
         case .wake(let time): wake(at: time)
         case .run: if job.state == .running, !state.noteClaim(of: job.id) { run(job) }
         case .stop: stop(job.id)
@@ -278,7 +298,7 @@ extension JobQueue: LedgerObserver {
       if change.isRemoved { clearAway(job) }
     }
     putAway(ended)
-    pruner.pruneIfMany(self)
+    if membership == nil { pruner.pruneIfMany(self) }
     endDrainIfQuiet()
   }
 
@@ -293,6 +313,7 @@ extension JobQueue: LedgerObserver {
       let slots = state.slots(of: lane, at: now)
       guard slots > 0 else { continue }
       var scope = claimScope
+      if membership != nil { scope.lane = state.controls[lane]?.configuration }
       do {
         let claimed = try ledger.claim(lane: lane, limit: slots, &scope)
         state.noteClaims(claimed, for: slots, in: lane, scope.use)
@@ -350,7 +371,14 @@ extension JobQueue: JobPruner.Subject {
   var retention: JobRetention { state.retention }
 
   func endedJobs() -> (count: Int, busy: Set<Int64>) {
-    let counts = state.counts
+    var counts = state.counts
+    if counts == nil, membership != nil {
+      do {
+        counts = try ledger.count(lanes: [])
+      } catch {
+        report(error, "what has ended couldn't be counted", job: nil)
+      }
+    }
     return (JobState.allCases.filter(\.isEnded).reduce(0) { $0 + (counts?[$1] ?? 0) }, state.settling)
   }
 

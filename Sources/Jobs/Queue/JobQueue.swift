@@ -28,6 +28,11 @@ package final class JobQueue: Sendable {
   let state: QueueState
   let pruner: JobPruner
   let scheduleRunner: ScheduleRunner
+  /// What keeps up with other daemons; nil where this is the only one.
+  let sharing: QueueSharing?
+  var membership: QueueMembership? { sharing?.membership }
+  /// When other daemons were looked at.
+  let looks = Mutex(Looks())
   private let hub: JobEventHub
   /// Not private: a test cancels it where a killed process would.
   let timer: WakeTimer
@@ -38,23 +43,28 @@ package final class JobQueue: Sendable {
   /// The store must be opened so that a save is safe from a loss of power when it returns, for so is then a submission.
   /// - Parameters:
   ///   - watchedRecipes: the recipes whose completed imports are noted: see ``recipeRuns()``.
+  ///   - membership: this daemon's place among those that share the queue; nil where it is the only one.
+  ///   - clock: where daemons share the queue, it is theirs.
   ///   - random: numbers from 0 up to 1 that spread the retries.
   /// - Throws: ``JobQueueError/invalidLanes(_:)``.
   package init(
     coordinator: PersistentStoreCoordinator, lanes: [LaneConfiguration], operations: OperationCatalogue,
     environment: JobEnvironment, retention: JobRetention = JobRetention(),
-    schedules: [JobSchedule] = [], watchedRecipes: Set<String> = [],
+    schedules: [JobSchedule] = [], watchedRecipes: Set<String> = [], membership: QueueMembership? = nil,
     backoff: Backoff = Backoff(), clock: JobClock = .system,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
   ) throws(JobQueueError) {
     let lanes = try Self.checked(lanes)
     self.operations = operations.withChanges()
     self.environment = environment
+    let clock = membership?.clock ?? clock
     self.clock = clock
     steps = ClockSteps(clock)
     self.random = random
     self.logger = logger
-    ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
+    let ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff, daemon: membership)
+    self.ledger = ledger
+    sharing = membership.map { QueueSharing($0, ledger: ledger, random: random, logger: logger) }
     timer = WakeTimer(clock: clock)
     pruner = JobPruner(ledger: ledger, clock: clock, logger: logger)
     scheduleRunner = ScheduleRunner(
@@ -95,11 +105,20 @@ extension JobQueue {
     try await ledger.queue.perform { _ in
       guard !self.state.isStarted else { throw JobQueueError.startedBefore }
       try self.check(self.scheduleRunner.schedules, lanes: self.lanesNow)
+      if let membership = self.membership {
+        try membership.join()
+        self.ledger.context.fence = try membership.fence(in: self.ledger.context)
+      }
       try self.scheduleRunner.begin(for: self)
       try self.ledger.beginRuns(of: self.state.watchedRecipes)
       let counts = try self.loadCounts()
       try self.loadLanes()
-      let rescued = try self.ledger.rescue(self.endBefore)
+      let rescued =
+        if self.membership == nil {
+          try self.ledger.rescue(self.endBefore)
+        } else {
+          try self.ledger.rescueGone(at: self.clock.now(), self.endBefore)
+        }
       // The clock may have been set back while no process ran.
       try self.ledger.endOverlongWaits()
       if rescued > 0 { self.logger.notice("jobs: put back what was running", metadata: ["jobs": "\(rescued)"]) }
@@ -108,6 +127,7 @@ extension JobQueue {
         self.logger.warning("jobs: some wait in lanes that aren't configured", metadata: ["jobs": "\(orphans)"])
       }
       self.state.start()
+      self.sharing?.begin(for: self)
       self.wakeUp()
       self.pruner.prune(self)
     }
@@ -115,7 +135,7 @@ extension JobQueue {
 
   /// How a job that an earlier process left running has ended, if its work was done. It is put back otherwise, or cancelled if
   /// somebody asked for that.
-  private func endBefore(_ job: Job) -> JobOutcome? {
+  func endBefore(_ job: Job) -> JobOutcome? {
     var environment = environment
     if let stores = environment.presentStores { environment.dataStores = stores() }
     do {
@@ -130,11 +150,16 @@ extension JobQueue {
 
   /// Loads the run-time settings of lanes, and the starts that their rates count.
   private func loadLanes() throws {
-    let set = try ledger.laneSettings()
+    try loadSettings()
     for (name, control) in state.controls {
-      if let setting = set[name] { state.apply(setting, to: name) }
       state.set(starts: try control.storedStarts(ledger, at: clock.now()), of: name)
     }
+  }
+
+  /// Loads the run-time settings of lanes. On the ledger's queue.
+  func loadSettings() throws {
+    let set = try ledger.laneSettings()
+    for name in state.controls.keys { if let setting = set[name] { state.apply(setting, to: name) } }
   }
 
   /// Has the delegate put away the files of those of the jobs that have ended: for files still in `active/` at a start, whose
@@ -247,6 +272,23 @@ extension JobQueue {
     return left
   }
 
+  /// Gives the lease of a shared queue up, once nothing is to be written any more.
+  package func leave() async {
+    guard let sharing else { return }
+    sharing.end()
+    await withCheckedContinuation { continuation in
+      ledger.queue.perform { _ in
+        do {
+          try sharing.membership.leave()
+        } catch {
+          self.logger.warning(
+            "jobs: the lease couldn't be given up, and ends by itself", metadata: ["error": "\(error)"])
+        }
+        continuation.resume()
+      }
+    }
+  }
+
   /// Whether nothing runs and no file is being put away. A queue that has been drained is done with all stores then, and
   /// they may be closed.
   package var isQuiet: Bool { state.isQuiet }
@@ -288,7 +330,8 @@ extension JobQueue {
   func loadCounts() throws -> JobCounts {
     if let counts = state.counts { return counts }
     let counts = try ledger.count(lanes: Array(lanes.keys))
-    state.counts = counts
+    // What others do isn't counted here.
+    if membership == nil { state.counts = counts }
     return counts
   }
 
@@ -308,6 +351,8 @@ extension JobQueue {
       } else if job.isAwaitingJobs {
         (job.obstacle, job.waitsFor) = (.jobs, job.batchOrJobs)
       }
+    case .available where isElsewhere(job) && !isKeptElsewhere(job):
+      (job.obstacle, job.waitsFor) = (.file, "host \(job.host ?? ""), which has its files, and where no daemon works")
     case .available:
       let access = operations.access(of: job.kind, job.options)
       if let (obstacle, words) = state.obstacle(to: job, access: access, at: clock.now()) {

@@ -30,6 +30,10 @@ package protocol JobQueueDelegate: AnyObject, Sendable {
   /// An operation has reported progress.
   /// - Parameter job: the job as it was known before.
   func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: Job)
+
+  /// A shared queue can't do without its lease, and has lost it: nothing is begun any more, running jobs are stopped, and
+  /// other daemons go on with them. Called on any thread.
+  func jobQueueDidLoseLease(_ queue: JobQueue)
 }
 
 extension JobQueueDelegate {
@@ -39,4 +43,5 @@ extension JobQueueDelegate {
   package func jobQueue(_ queue: JobQueue, fetchFileOf job: Job, for schedule: String) async throws {}
   package func jobQueue(_ queue: JobQueue, didMove job: Job, from former: JobState?) {}
   package func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: Job) {}
+  package func jobQueueDidLoseLease(_ queue: JobQueue) {}
 }

@@ -9,6 +9,9 @@ struct JobWaiters {
   /// Whether there are no waiters for jobs.
   var isEmpty: Bool { byJob.isEmpty }
 
+  /// The jobs that are waited for, in order.
+  var jobs: [Int64] { byJob.keys.sorted() }
+
   mutating func add(_ latch: Latch, for id: Int64) { byJob[id, default: []].append(latch) }
 
   mutating func remove(_ latch: Latch, for id: Int64) {

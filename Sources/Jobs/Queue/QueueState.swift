@@ -31,6 +31,10 @@ final class QueueState: Sendable {
     var unwritten: [Int64: JobOutcome] = [:]
     /// nil until they have been counted.
     var counts: JobCounts?
+    /// What other daemons were last seen to run, and to have ended.
+    var news: [Int64: Job] = [:]
+    /// The hosts where other daemons work.
+    var otherHosts: Set<String> = []
 
     /// Whether jobs may begin.
     var isOpen: Bool { isStarted && !isDraining }
@@ -274,6 +278,9 @@ final class QueueState: Sendable {
   /// Whether jobs may be looked up ahead: none is to have a store to itself.
   var mayLookAhead: Bool { content.withLock { $0.use.closed.isEmpty } }
 
+  /// Whether the claim of a job that has a slot is durable.
+  func isClaimed(_ id: Int64) -> Bool { content.withLock { $0.running.isClaimed(id) ?? false } }
+
   /// Whether a turn that ends some jobs of a lane is to look up the next, because they were short.
   func looksAhead(in lane: String, after ended: [Int64]) -> Bool {
     content.withLock { content in
@@ -419,6 +426,29 @@ final class QueueState: Sendable {
   var hasWaiters: Bool { content.withLock { !$0.waiters.isEmpty } }
   func add(_ latch: Latch, for id: Int64) { content.withLock { $0.waiters.add(latch, for: id) } }
   func remove(_ latch: Latch, for id: Int64) { content.withLock { $0.waiters.remove(latch, for: id) } }
+
+  // MARK: Other daemons
+
+  /// Announces what other daemons run and have ended, if that is news. Of a job of this process it knows better.
+  func passOn(_ jobs: [Job]) {
+    content.withLock { content in
+      for job in jobs where content.news[job.id] != job {
+        guard !content.running.hasBegun(job.id), !content.settling.contains(job.id) else { continue }
+        hub.broadcast(job)
+      }
+      content.news = Dictionary(jobs.map { ($0.id, $0) }) { $1 }
+    }
+  }
+
+  /// The hosts where other daemons work.
+  var otherHosts: Set<String> {
+    get { content.withLock(\.otherHosts) }
+    set { content.withLock { $0.otherHosts = newValue } }
+  }
+
+  /// The jobs for whose end somebody waits.
+  var awaited: [Int64] { content.withLock { $0.waiters.jobs } }
+  func takeWaiters(for id: Int64) -> [Latch] { content.withLock { $0.waiters.take(for: id) } }
 }
 
 extension QueueState.Content {

@@ -16,14 +16,33 @@ struct StoreUse {
   private var sharing: [String: Int] = [:]
   private var alone: [String: Holder] = [:]
   private(set) var next: [String: Holder] = [:]
+  /// Where several daemons share the queue: the stores that jobs of others share, and those that one has to itself. They are
+  /// looked at anew by each claim.
+  private var sharedByOthers: Set<String> = []
+  private var othersAlone: Set<String> = []
 
   /// Stores that a job has to itself, or is next to have.
-  var closed: Set<String> { Set(alone.keys).union(next.keys) }
+  var closed: Set<String> { Set(alone.keys).union(next.keys).union(othersAlone) }
+
+  /// Forgets what other daemons do in a store.
+  mutating func forgetOthers(in store: String) {
+    sharedByOthers.remove(store)
+    othersAlone.remove(store)
+  }
+
+  /// Takes note of a job of another daemon.
+  mutating func noteOther(in store: String, access: StoreAccess) {
+    switch access {
+    case .none: break
+    case .shared: sharedByOthers.insert(store)
+    case .exclusive: othersAlone.insert(store)
+    }
+  }
 
   /// Lets a job into its store if possible now; an exclusive job that has to wait closes the store to others.
   mutating func enter(_ holder: Holder, store: String?, access: StoreAccess) -> Bool {
     guard let store, access != .none else { return true }
-    if alone[store] != nil { return false }
+    if alone[store] != nil || othersAlone.contains(store) { return false }
     if let first = next[store], first != holder { return false }
     switch access {
     case .none: break
@@ -32,7 +51,7 @@ struct StoreUse {
       next[store] = nil
       sharing[store, default: 0] += 1
     case .exclusive:
-      guard sharing[store] == nil else {
+      guard sharing[store] == nil, !sharedByOthers.contains(store) else {
         next[store] = holder
         return false
       }

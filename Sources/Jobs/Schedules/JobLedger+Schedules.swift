@@ -28,7 +28,8 @@ extension JobLedger {
           row.handled = turn.now
         }
       }
-      for row in rows.values { turn.context.delete(row) }
+      // Other daemons may know them.
+      if daemon == nil { for row in rows.values { turn.context.delete(row) } }
     }
   }
 
@@ -44,7 +45,8 @@ extension JobLedger {
         wanted = wanted && .comparison(.path(JobRecord.Key.origin.name), comparison, .constant(.string(end)))
       }
       for job in try turn.context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: wanted)) {
-        guard job.jobState?.isEnded == false, case .schedule(let name, _)? = job.origin,
+        guard job.jobState?.isEnded == false, daemon == nil || job.host == daemon?.host,
+          case .schedule(let name, _)? = job.origin,
           !fetched.contains(job.origin?.rawValue ?? "")
         else { continue }
         let reason = "cancelled at the start: schedule \(name), whose file it waited for, doesn't fetch it any more"

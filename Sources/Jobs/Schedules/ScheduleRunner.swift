@@ -210,7 +210,9 @@ extension JobLedger {
     guard let origin = try row(of: schedule, in: context)?.lastOrigin else { return nil }
     let request = FetchRequest<JobRecord>(
       entityName: QueueModel.job, predicate: .equal(JobRecord.Key.origin.name, .string(origin)), fetchLimit: 1)
-    guard let job = try context.fetch(request).first, job.isAwaitingFile, job.jobState == .scheduled else { return nil }
+    guard let job = try context.fetch(request).first, job.isAwaitingFile, job.jobState == .scheduled,
+      daemon == nil || job.host == daemon?.host
+    else { return nil }
     return try job.snapshot()
   }
 

@@ -32,7 +32,7 @@ extension DaemonConfiguration {
     changes.atStart = keys([
       (.spool, spool == new.spool), (.state, state == new.state), (.exports, exports == new.exports || exportsFollow),
       (.socket, socket == new.socket), (.metrics, metrics == new.metrics),
-      (.web, web == new.web),
+      (.web, web == new.web), (.queue, queue == new.queue),
     ])
     changes.atStart += Self.names(stores.map { ($0.name, $0) }, new.stores.map { ($0.name, $0) }).all.map {
       "stores.\($0)"
@@ -50,6 +50,7 @@ extension DaemonConfiguration {
     inForce.metrics = started.metrics
     inForce.web = started.web
     inForce.stores = started.stores
+    inForce.queue = started.queue
     return inForce
   }
 

@@ -5,7 +5,7 @@ import Logging
 extension DaemonConfiguration {
   enum Key: String, CaseIterable {
     case stores, lanes, recipes, keep, spool, state, socket, operators, exports
-    case intake, schedules, retry, metrics, web, queries
+    case intake, schedules, retry, metrics, web, queries, queue
     case allowedFolders = "allowed_folders"
     case saveRecipes = "save_recipes"
     case logLevel = "log_level"
@@ -32,7 +32,12 @@ extension DaemonConfiguration {
     paths.add(spool, key: "spool", section[.spool])
     state = section[.state]?.path(in: folder) ?? state
     paths.add(state, key: "state", section[.state])
-    paths.add(queueStore, key: "state (its queue.sqlite)", section[.state])
+    if let value = section[.queue] {
+      queue = QueueConfiguration(value)
+      if let place = queue?.place { paths.add("\(place.connection) \(place.schema)", key: "queue.schema", value) }
+    } else {
+      paths.add(queueStore, key: "state (its queue.sqlite)", section[.state])
+    }
     exports = section[.exports]?.path(in: folder) ?? state + "/exports"
     paths.add(exports, key: "exports", section[.exports])
     socket = section[.socket]?.socketPath(in: folder) ?? socket

@@ -32,6 +32,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
   /// What is taken from the spool, and when.
   package var intake = IntakeConfiguration()
   package var stores: [StoreConfiguration] = []
+  /// The queue in PostgreSQL; nil for one in a file, ``queueStore``.
+  package var queue: QueueConfiguration?
   /// At least the lanes `import` and `maintenance`.
   package var lanes: [LaneConfiguration] = [
     LaneConfiguration(), LaneConfiguration(name: LaneConfiguration.maintenanceName),
@@ -58,7 +60,7 @@ package struct DaemonConfiguration: Sendable, Equatable {
 }
 
 extension DaemonConfiguration {
-  /// The queue store's file.
+  /// The queue store's file, where the queue is in one.
   package var queueStore: String { state + "/queue.sqlite" }
   /// The folder of the reject files.
   package var rejects: String { state + "/rejects" }

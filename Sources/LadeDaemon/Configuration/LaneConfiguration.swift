@@ -3,6 +3,7 @@ import LadeTypes
 extension LaneConfiguration {
   enum Key: String, CaseIterable {
     case concurrency, rate
+    case globalConcurrency = "global_concurrency"
   }
 
   /// Nil with a problem reported.
@@ -13,6 +14,7 @@ extension LaneConfiguration {
     if let concurrency = section[.concurrency]?.integer(LaneConfiguration.concurrencyRange) {
       self.concurrency = concurrency
     }
+    if let most = section[.globalConcurrency]?.integer(1...10_000) { globalConcurrency = most }
     if let rate = section[.rate] { self.rate = RateLimit(rate) }
     guard isNamedWell else { return nil }
   }

@@ -29,7 +29,16 @@ extension DaemonBackend {
           "How long the main queue let others wait while jobs moved, since this daemon's start.",
           meters.mainQueue.waits)
       ] + meters.mainContexts.families + Self.spool(intake.status) + freshness.families + kept.families + sizes.families
-      + process
+      + process + lease
+  }
+
+  /// Of a daemon that shares the queue.
+  private var lease: [MetricFamily] {
+    guard let left = queue.leaseLeft, let host = queue.host else { return [] }
+    var family = MetricFamily(
+      .gauge, "lade_lease_seconds", "Seconds until this daemon's lease on the queue is lost unless it is renewed.")
+    family.add(left, ["host": host])
+    return [family]
   }
 
   private static func jobs(_ counts: JobCounts) -> MetricFamily {

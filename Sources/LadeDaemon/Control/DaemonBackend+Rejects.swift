@@ -14,8 +14,16 @@ extension DaemonBackend {
   /// The bytes of records in a page.
   private static let pageBytes = 256 << 10
 
-  func rejects(_ id: Int64) async throws -> RejectReport {
+  /// The job of that number, whose reject file is here if it has one.
+  private func rejectingJob(_ id: Int64) async throws -> Job {
     let job = try await translating { try await queue.job(id) }
+    guard queue.isElsewhere(job), job.progress.rejected > 0 else { return job }
+    throw ControlError.conflict(
+      reason: "The rejects of job \(id) are on host \(job.host ?? "").", hint: "Ask a daemon there.")
+  }
+
+  func rejects(_ id: Int64) async throws -> RejectReport {
+    let job = try await rejectingJob(id)
     guard let file = rejectFile(of: job) else { return RejectReport(job: id) }
     let options = try job.decodeOptions(as: ImportOptions.self).reader
     let isFeed = job.entity == ImportRequest.feed
@@ -42,7 +50,7 @@ extension DaemonBackend {
   }
 
   func reject(_ number: Int64, of id: Int64) async throws -> Reject {
-    let job = try await translating { try await queue.job(id) }
+    let job = try await rejectingJob(id)
     guard let records = try records(of: job), number <= job.progress.rejected else {
       throw ControlError.noSuchReject(number, of: id)
     }
@@ -61,7 +69,7 @@ extension DaemonBackend {
   /// Refuses what is about the rejects of an attempt that isn't the job's last: its reject file was written again, so the numbers
   /// mean other records.
   private func checkAttempt(_ attempt: Int, of id: Int64) async throws {
-    let job = try await translating { try await queue.job(id) }
+    let job = try await rejectingJob(id)
     guard job.attempt != attempt || !job.state.isEnded else { return }
     throw ControlError.conflict(
       reason: "Job \(id) was tried again since: these were the rejects of an earlier attempt.",
@@ -69,7 +77,7 @@ extension DaemonBackend {
   }
 
   func rejectFile(_ id: Int64) async throws -> RejectFileContent {
-    let job = try await translating { try await queue.job(id) }
+    let job = try await rejectingJob(id)
     guard let records = try records(of: job), let file = rejectFile(of: job), job.progress.rejected > 0 else {
       throw ControlError.conflict(reason: "Job \(id) has rejected nothing.")
     }
@@ -82,7 +90,7 @@ extension DaemonBackend {
   }
 
   func openRejects(_ id: Int64, _ query: RejectQuery) async throws -> RejectPage {
-    let job = try await translating { try await queue.job(id) }
+    let job = try await rejectingJob(id)
     if let attempt = query.attempt { try await checkAttempt(attempt, of: id) }
     guard let records = try records(of: job) else { return RejectPage(rejects: [], attempt: job.attempt) }
     let resolved = resolvedRejects(of: job)
@@ -222,7 +230,7 @@ extension DaemonBackend {
 
   private func retryPlan(of id: Int64, _ attempt: Int?, isDryRun: Bool, by peer: Peer) async throws -> RejectRetryPlan {
     try await translating {
-      var job = try await queue.job(id)
+      var job = try await rejectingJob(id)
       try permissions.checkChange(of: id, submittedBy: job.submittedBy, by: peer)
       // Its counts and its reject file are settled at its end.
       if job.state.isEnded { job = try await queue.whenEnded(id) }

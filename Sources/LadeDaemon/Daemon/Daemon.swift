@@ -147,6 +147,12 @@ public struct Daemon: Sendable {
     let services = ServiceGroup(services: parts.services(control, metrics, web), logger: logger)
     let listening = await listen(to: services, parts)
     defer { listening.cancel() }
+    parts.lease.whenLost {
+      Task {
+        await parts.reloader.stop()
+        await services.triggerGracefulShutdown()
+      }
+    }
     logger.notice(
       "laded \(LadeVersion.current) starts",
       metadata: JournalMessage.daemonStarted.metadata(["spool": "\(configuration.spool)", "pid": "\(getpid())"]))
@@ -158,6 +164,7 @@ public struct Daemon: Sendable {
     let closing = TimeoutExtender(logger: logger)
     defer { closing.end() }
     try await parts.close()
+    if parts.lease.isLost { throw DaemonError.leaseLost }
     logger.notice("laded has stopped", metadata: JournalMessage.daemonStopped.metadata())
     // The locks are held until here, at least.
     withExtendedLifetime(parts) {}

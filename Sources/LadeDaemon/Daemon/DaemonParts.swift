@@ -28,6 +28,7 @@ final class DaemonParts: Sendable {
   let reloader: Reloader
   let status: StatusService
   let requests: RequestMeter
+  let lease = LeaseLoss()
   private let upkeep: Upkeep
   private let freshness: FreshnessMonitor
   private let open: OpenStores
@@ -51,16 +52,16 @@ final class DaemonParts: Sendable {
     let queue = try Self.makeQueue(open, current, operations, logger)
     let uploads = UserUploads(configuration.uploads, logger: logger)
     let bridge = SpoolBridge(
-      directories: open.directories, current: current, queue: queue, queueIdentifier: open.queueIdentifier,
+      directories: open.directories, current: current, queue: queue, queueIdentifier: open.queue.identifier,
       uploads: uploads, startedAt: startedAt, logger: logger)
     upkeep = Upkeep(
-      queue: queue, stores: open.stores, queueCoordinator: open.queueCoordinator, current: current, logger: logger)
+      queue: queue, stores: open.stores, queueCoordinator: open.queue.coordinator, current: current, logger: logger)
     let freshness = FreshnessMonitor(current: current, queue: queue, logger: logger)
     self.freshness = freshness
     let events = DaemonJobEvents(
       upkeep: upkeep, freshness: freshness, bridge: bridge,
       files: ScheduledFiles(current: current, directories: open.directories, queue: queue),
-      stores: open.stores, operations: operations, rejects: configuration.rejects, startedAt: startedAt)
+      stores: open.stores, operations: operations, lease: lease, rejects: configuration.rejects, startedAt: startedAt)
     queue.delegate = events
     let intake = SpoolIntake(
       directories: open.directories, settings: try configuration.spoolSettings(), delegate: bridge, logger: logger)
@@ -70,14 +71,14 @@ final class DaemonParts: Sendable {
       logger: logger)
     backend = DaemonBackend(
       current: current, loaded: loaded, reloader: reloader, service: status, queue: queue,
-      queueIdentifier: open.queueIdentifier, stores: open.stores,
+      queueIdentifier: open.queue.identifier, stores: open.stores,
       directories: open.directories, intake: intake, freshness: freshness,
       meters: Meters(
         log: log, ended: events.ended, history: events.history, mainQueue: MainQueueMeter(queue: queue),
         jobs: events.jobs,
         mainContexts: MainContexts(stores: open.stores, queue: StoreMainContext(queue.mainContext)),
         health: HealthProbe(LivenessProbe(queue)), kept: KeptFilesMeter(open.directories),
-        sizes: Self.sizes(of: open.stores, queue: configuration.queueStore), disks: DiskMeter(configuration),
+        sizes: Self.sizes(of: open, configuration), disks: DiskMeter(configuration),
         sources: MetricSources(logger: logger)), standing: events.standing,
       lateHandOvers: LateHandOvers(queue: queue, logger: logger), uploads: uploads,
       readiness: Readiness(of: intake), sessions: WebSessions(), startedAt: startedAt)
@@ -98,6 +99,7 @@ final class DaemonParts: Sendable {
   func services(_ servers: any Service...) -> [any Service] {
     [WatchdogService(queue: queue, logger: logger)] + servers + [
       QueueService(queue: queue, current: backend.current, logger: logger), SpoolService(intake: intake), status,
+      SharedFilesService(bridge: bridge, queue: queue, logger: logger),
       FileRetentionService(directories: open.directories, current: backend.current, logger: logger),
       HistoryService(ring: backend.meters.history, queue: queue, jobs: backend.meters.jobs),
       backend.meters.mainQueue, upkeep, freshness, backend.readiness,
@@ -112,15 +114,17 @@ final class DaemonParts: Sendable {
       _ = Unmanaged.passRetained(self)
       return
     }
+    await queue.leave()
     try await DispatchQueue(label: "laded.stop").result { [open] in try open.close() }
   }
 
-  private static func sizes(of stores: DataStores, queue: String) -> StoreSizesMeter {
-    StoreSizesMeter {
+  private static func sizes(of open: OpenStores, _ configuration: DaemonConfiguration) -> StoreSizesMeter {
+    StoreSizesMeter { [stores = open.stores, queue = open.queue] in
       let sizes = stores.all.compactMap { store in
         store.sizes.map { (store: store.configuration.name, sizes: $0) }
       }
-      return sizes + [(store: MainContexts.queueStoreName, sizes: StoreSizes(ofSQLiteFile: queue))]
+      return sizes
+        + (queue.sizes(configuration).map { [(store: MainContexts.queueStoreName, sizes: $0)] } ?? [])
     }
   }
 
@@ -132,7 +136,7 @@ final class DaemonParts: Sendable {
       dataStores: stores.coordinators,
       activeDirectory: URL(fileURLWithPath: configuration.spool).appendingPathComponent("active"),
       rejectsDirectory: URL(fileURLWithPath: configuration.rejects),
-      exportsDirectory: URL(fileURLWithPath: configuration.exports), queueIdentifier: open.queueIdentifier,
+      exportsDirectory: URL(fileURLWithPath: configuration.exports), queueIdentifier: open.queue.identifier,
       logger: logger)
     environment.presentStores = { stores.coordinators }
     environment.upkeep = StoreUpkeep.of(current, stores, logger)
@@ -146,10 +150,10 @@ final class DaemonParts: Sendable {
     let schedules = try current.now.plan.schedules()
     do {
       return try JobQueue(
-        coordinator: open.queueCoordinator, lanes: configuration.lanes,
+        coordinator: open.queue.coordinator, lanes: configuration.lanes,
         operations: operations, environment: environment, retention: JobRetention(configuration.keep),
-        schedules: schedules, watchedRecipes: configuration.watchedRecipes, backoff: Backoff(configuration.retry),
-        logger: logger)
+        schedules: schedules, watchedRecipes: configuration.watchedRecipes, membership: open.queue.membership,
+        backoff: Backoff(configuration.retry), logger: logger)
     } catch {
       // Nothing but the configured lanes can be wrong yet.
       throw DaemonError.configuration("\(error)")
@@ -169,14 +173,14 @@ final class DaemonJobEvents: JobQueueDelegate {
   private let files: ScheduledFiles
   private let stores: DataStores
   private let operations: OperationCatalogue
+  private let lease: LeaseLoss
   private let rejects: String
 
   init(
     upkeep: Upkeep, freshness: FreshnessMonitor, bridge: SpoolBridge, files: ScheduledFiles, stores: DataStores,
-    operations: OperationCatalogue,
-    rejects: String,
-    startedAt: Date
+    operations: OperationCatalogue, lease: LeaseLoss, rejects: String, startedAt: Date
   ) {
+    self.lease = lease
     self.upkeep = upkeep
     self.freshness = freshness
     self.bridge = bridge
@@ -219,6 +223,8 @@ final class DaemonJobEvents: JobQueueDelegate {
   func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: Job) {
     jobs.note(progress, of: job)
   }
+
+  func jobQueueDidLoseLease(_ queue: JobQueue) { lease.note() }
 }
 
 extension DispatchQueue {

@@ -12,9 +12,7 @@ struct OpenStores: Sendable {
   /// On the state directory, and on the spool: files there are named after this queue's jobs.
   let locks: [InstanceLock]
   let stores: DataStores
-  let queueCoordinator: PersistentStoreCoordinator
-  /// What names the queue in the data stores.
-  let queueIdentifier: String
+  let queue: QueueStore
   let directories: SpoolDirectories
 
   /// Opens everything and creates what is missing. Blocks.
@@ -30,21 +28,7 @@ struct OpenStores: Sendable {
     }
     let stateLock = try InstanceLock(directory: configuration.state)
     stores = try DataStores(configuration.stores, logger)
-    do {
-      queueCoordinator = PersistentStoreCoordinator(model: QueueModel.model)
-      var queue = PersistentStoreDescription.sqlite(
-        at: URL(fileURLWithPath: configuration.queueStore),
-        options: SQLiteStoreOptions(
-          durability: .everySave, pageSize: 4096, writerCache: 4 << 20, checkpointSize: 4 << 20, incrementalVacuum: true
-        ))
-      // A daemon of an earlier version doesn't drop what a later one has noted.
-      queue.refusesLossyMigration = true
-      queue.logBackgroundFailures(of: "the queue's store", to: logger)
-      queueIdentifier = try queueCoordinator.addPersistentStore(queue).identifier
-    } catch {
-      let trouble = PathDiagnosis(configuration.queueStore, error)
-      throw DaemonError.queue(path: configuration.queueStore, reason: trouble.reason, cause: trouble.cause)
-    }
+    queue = try QueueStore(configuration, logger)
     do {
       // Whatever folders are allowed, these are not to be imported.
       let stores = configuration.stores.compactMap(\.place.path)
@@ -62,7 +46,8 @@ struct OpenStores: Sendable {
 
   /// Closes the stores, so that each is one file again. They must not be in use. Blocks.
   func close() throws {
-    for coordinator in stores.all.map(\.coordinator) + [queueCoordinator] { try coordinator.close() }
+    for coordinator in stores.all.map(\.coordinator) { try coordinator.close() }
+    try queue.close()
   }
 }
 

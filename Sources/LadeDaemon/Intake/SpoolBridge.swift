@@ -185,7 +185,7 @@ struct SpoolBridge: SpoolDelegate {
     for id in ids.sorted() {
       do {
         let job = try await queue.job(id)
-        guard job.state.isEnded else { continue }
+        guard job.state.isEnded, !queue.isElsewhere(job) else { continue }
         guard let name = job.activeName else {
           try await finished(job)
           continue
@@ -287,6 +287,11 @@ struct SpoolBridge: SpoolDelegate {
       }
     }
     try await uploads.recover(queue)
+    try await settleActive()
+  }
+
+  /// Has the files in `active/` put away whose jobs have ended.
+  func settleActive() async throws {
     for ids in try await activeJobs() {
       for id in Set(try await queue.settle(ids)).sorted() {
         logger.warning(
@@ -336,7 +341,8 @@ struct SpoolBridge: SpoolDelegate {
     var filter = filter
     while true {
       let jobs = try await queue.jobs(filter)
-      for job in jobs { try await body(job) }
+      // Where others share the queue, each looks after its own files.
+      for job in jobs where !queue.isElsewhere(job) { try await body(job) }
       guard jobs.count == filter.limit, let last = jobs.last else { return }
       filter.before = last.id
     }

@@ -25,8 +25,8 @@ final class DiskMeter: Sendable {
     self.init(
       parts: [
         Part(name: "spool", path: configuration.spool), Part(name: "state", path: configuration.state),
-        Part(name: "queue", path: folder(configuration.queueStore)),
       ]
+        + (configuration.queue == nil ? [Part(name: "queue", path: folder(configuration.queueStore))] : [])
         + configuration.stores.compactMap { store in
           store.place.path.map { Part(name: "store \(store.name)", path: folder($0)) }
         })

@@ -29,6 +29,28 @@ struct QueueService: Service {
   }
 }
 
+/// Puts files away whose jobs were ended by other daemons that share the queue.
+struct SharedFilesService: Service {
+  private static let interval = Duration.seconds(15)
+
+  let bridge: SpoolBridge
+  let queue: JobQueue
+  let logger: Logger
+
+  func run() async throws {
+    guard queue.host != nil else { return try await gracefulShutdown() }
+    await cancelWhenGracefulShutdown {
+      while (try? await Task.sleep(for: Self.interval)) != nil {
+        do {
+          try await bridge.settleActive()
+        } catch {
+          logger.warning("the files of jobs that others have ended can't be put away", metadata: ["error": "\(error)"])
+        }
+      }
+    }
+  }
+}
+
 /// Says whether the daemon takes work in. As a service it is to be the one that hears first of a shutdown: the last of its
 /// group.
 final class Readiness: Service {

@@ -96,6 +96,8 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
 
   /// The number of its latest claim, which only rises. It tells the operation that works on the job from earlier ones.
   package var claim: Int64 = 0
+  /// Where several daemons share the queue, the host that has its files; nil where any may run it.
+  package var host: String?
   /// The input's name in the spool's `active/`.
   public var activeName: String?
   /// The input's format, if it is fixed.
@@ -164,7 +166,7 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
 public enum JobObstacle: String, Codable, Sendable, Hashable, CaseIterable {
   /// Its release: it is held.
   case release
-  /// Its file, which isn't in `active/` yet.
+  /// Its file, which isn't in `active/` yet, or is on a host where no daemon works.
   case file
   /// The jobs that it follows.
   case jobs

@@ -12,8 +12,10 @@ package struct LaneConfiguration: Sendable, Hashable {
   package static let concurrencyRange = 1...64
 
   package var name: String
-  /// How many of its jobs run at a time.
+  /// How many of its jobs run at a time, in one daemon.
   package var concurrency: Int
+  /// How many of its jobs all daemons run at a time that share the queue; nil for any number.
+  package var globalConcurrency: Int?
   /// How many of its jobs may start in how long; nil for any number.
   package var rate: RateLimit?
   /// Whether no configuration names it. Such a lane isn't listed, and nobody pauses it or submits jobs to it.
@@ -28,7 +30,7 @@ package struct LaneConfiguration: Sendable, Hashable {
   /// Why no lane can be like this; nil if one can.
   package var problem: String? {
     if name == Self.changesName, !isBuiltIn { return "is reserved for jobs that change other jobs" }
-    if concurrency < 1 { return "has to run at least one job at a time" }
+    if concurrency < 1 || globalConcurrency ?? 1 < 1 { return "has to run at least one job at a time" }
     if let rate, rate.jobs < 1 || !(rate.period > 0) {
       return "has to let at least one job begin, in a time longer than none"
     }

@@ -48,6 +48,9 @@ public struct FetchRequest<Result: ManagedObject>: Sendable {
   /// Whether registered objects take the store's current values. Unsaved changes stay, as after
   /// ``ManagedObjectContext/refresh(_:mergeChanges:)``.
   public var shouldRefreshRefetchedObjects = false
+  /// Whether, within a transaction of several saves, rows are left out that another transaction is changing, and those that are
+  /// returned are kept from being changed by others until the end. It does nothing in a store with one writer.
+  package var skipsLockedRows = false
 
   // Dictionaries; `propertiesToFetch` of objects too.
 

@@ -160,6 +160,25 @@ package protocol NumberKeeping: IncrementalStore {
   func raiseNumbers(above number: Int64) throws
 }
 
+/// A store that several processes work on together, with what they need for that beside its rows. Optional; see
+/// ``IncrementalStore``.
+package protocol SharedStore: IncrementalStore {
+  /// The time by the clock that all of them share.
+  func time() throws -> Date
+  /// Takes a lock that isn't a row's, until the end of the thread's transaction of several writes.
+  /// - Parameters:
+  ///   - name: of the lock, in this store.
+  ///   - isShared: whether others may hold it, too, who share it.
+  ///   - waits: whether to wait for others.
+  /// - Returns: whether it is held.
+  func lock(_ name: String, isShared: Bool, waits: Bool) throws -> Bool
+  /// Tells those who listen, soon and at most once in a while, that there is something new.
+  func announce()
+  /// Calls `handler`, on any thread, when something was announced, also by this process, or may have been. Announcements can
+  /// get lost.
+  func listen(_ handler: @escaping @Sendable () -> Void) throws
+}
+
 /// How a transaction of several saves ends.
 public enum TransactionEnd: Sendable, Hashable {
   /// Everything that was written stays.

@@ -61,6 +61,8 @@ public struct StoreFetch: Sendable {
   public package(set) var slots: Set<Int>?
   /// Whether objects that a context holds take on the values of their rows.
   package var refreshesObjects = false
+  /// See ``FetchRequest/skipsLockedRows``.
+  package var skipsLockedRows = false
   /// Watches the rows come, and may stop them.
   package var monitor: FetchMonitor?
 

@@ -14,6 +14,7 @@ struct PostgresFetch {
   func select(_ fetch: StoreFetch, _ reader: PostgresRowReader) throws -> PostgresStatement? {
     try compiled(fetch.entity) { builder throws(SQLCompilerError) in
       try builder.query(list(reader), fetch, isOrdered: true)
+        + (fetch.skipsLockedRows ? " FOR NO KEY UPDATE OF \(PostgresBuilder.root) SKIP LOCKED" : "")
     }
   }
 

@@ -1,6 +1,7 @@
 // One transaction writes at a time in a process; those of other processes meet at the rows. A transaction that the server has
 // refused or lost before its COMMIT was sent has had no effect, and a save runs again. Whether one was committed whose answer was
-// lost is asked of the server by the transaction's number.
+// lost is asked of the server by the transaction's number. Where a standby has taken over, that number may be another's, or nobody's
+// yet: only that it wasn't committed can be told then.
 
 import Foundation
 import ManagedObjects
@@ -118,19 +119,36 @@ final class PostgresWriter: @unchecked Sendable {
       try connection.run("ROLLBACK")
       return result
     }
-    let number = try connection.text("SELECT pg_current_xact_id_if_assigned()::text")
+    let number = try TransactionNumber(of: connection)
     guard try commit(connection, number) else { throw StoreTransactionError.lost(path: name) }
     return result
   }
 
   // MARK: Transactions
 
+  /// Names one transaction of all: a standby that takes over begins a timeline, and gives numbers again that it hasn't seen.
+  private struct TransactionNumber {
+    let number: String
+    let timeline: String
+
+    static let currentTimeline = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)"
+
+    /// Nil for a transaction that has written nothing.
+    init?(of connection: PostgresConnection) throws {
+      let names = try connection.text(
+        "SELECT pg_current_xact_id_if_assigned()::text || ' ' || \(Self.currentTimeline)")
+      guard let names = names?.split(separator: " "), names.count == 2 else { return nil }
+      number = String(names[0])
+      timeline = String(names[1])
+    }
+  }
+
   /// Runs `body` and commits.
   /// - Throws: ``PostgresError`` when it had no effect.
   private func transaction<T>(_ connection: PostgresConnection, _ body: (PostgresConnection) throws -> T) throws -> T {
     try connection.run("BEGIN")
     let result = try body(connection)
-    let number = try connection.text("SELECT pg_current_xact_id_if_assigned()::text")
+    let number = try TransactionNumber(of: connection)
     guard try commit(connection, number) else {
       throw PostgresError(isLoss: true, message: "the server has rolled the transaction back")
     }
@@ -139,7 +157,7 @@ final class PostgresWriter: @unchecked Sendable {
 
   /// Commits. Returns whether it is committed.
   /// - Throws: the server's error when it refuses to, ``StoreFailure`` when it can't be told.
-  private func commit(_ connection: PostgresConnection, _ number: String?) throws -> Bool {
+  private func commit(_ connection: PostgresConnection, _ number: TransactionNumber?) throws -> Bool {
     do {
       try connection.run("COMMIT")
       return true
@@ -149,26 +167,38 @@ final class PostgresWriter: @unchecked Sendable {
     }
   }
 
-  private func isCommitted(_ number: String, _ loss: PostgresError) throws -> Bool {
+  private func isCommitted(_ transaction: TransactionNumber, _ loss: PostgresError) throws -> Bool {
     var access = pool.access
     access.entering = nil
     let outside = PostgresPool(access, limit: 1, timeout: timeout)
     defer { outside.close() }
     let end = Date(timeIntervalSinceNow: timeout)
     while Date() < end {
-      // Also of a store that was migrated since, which lets no connection in.
-      let answer = try outside.repeating { connection in
-        try connection.query("SELECT pg_xact_status($1::text::xid8)", [.text(number)]).optionalText(0, 0)
+      // Also of a store that was migrated since, which lets no connection in. The status of a number not given yet is an error.
+      let (answer, isSameTimeline) = try outside.repeating { connection in
+        let row = try connection.query(
+          """
+          SELECT \(TransactionNumber.currentTimeline) = $2,
+            CASE WHEN \(TransactionNumber.currentTimeline) = $2 OR $1::text::xid8 < pg_snapshot_xmax(pg_current_snapshot())
+            THEN pg_xact_status($1::text::xid8) ELSE 'aborted' END
+          """, [.text(transaction.number), .text(transaction.timeline)])
+        return (row.optionalText(0, 1), row.bool(0, 0))
       }
       switch answer {
-      case "committed": return true
+      case "committed" where isSameTimeline: return true
       case "aborted": return false
-      case "in progress": Thread.sleep(forTimeInterval: 0.05)
+      case "in progress":
+        // A new primary goes on with nothing of the former one's: this is another's transaction.
+        guard isSameTimeline else { return false }
+        Thread.sleep(forTimeInterval: 0.05)
       default:
         throw ManagedObjectError.store(
           StoreFailure(
             .io, path: name,
-            message: "the connection was lost during a commit, and the server doesn't know any more what became of it: "
+            message: "the connection was lost during a commit, and "
+              + (isSameTimeline
+                ? "the server doesn't know any more what became of it: "
+                : "another server has taken over since, which can't tell what became of it: ")
               + loss.message))
       }
     }

@@ -184,6 +184,8 @@ extension ControlClient {
 
   func stats() async throws -> Stats { try await send(.GET, .stats) }
 
+  func daemons() async throws -> DaemonList { try await send(.GET, .daemons) }
+
   func checkConfiguration() async throws -> ConfigurationCheck { try await send(.GET, .checkConfiguration) }
 
   func configurationSettings() async throws -> ConfigurationSettings { try await send(.GET, .configuration) }

@@ -146,6 +146,7 @@ struct OpenAPITests {
       "JobChangeResult": names(JobChangeResult.CodingKeys.self),
       "History": names(History.CodingKeys.self), "HistorySpan": names(History.Span.CodingKeys.self),
       "DiskUse": names(DiskUse.CodingKeys.self), "DiskList": names(DiskList.CodingKeys.self),
+      "DaemonStatus": names(DaemonStatus.CodingKeys.self), "DaemonList": names(DaemonList.CodingKeys.self),
       "CurrentRate": names(CurrentRate.CodingKeys.self), "JobOrigin": names(JobOrigin.Summary.CodingKeys.self),
       "JobSetting": names(JobSetting.CodingKeys.self),
       "JobRefusal": names(JobChangeResult.Refusal.CodingKeys.self),
@@ -277,6 +278,7 @@ struct OpenAPITests {
       let requests: [(String, String, String, Data?)] = [
         ("get", "/v1/status", "/v1/status", nil), ("get", "/v1/stats", "/v1/stats", nil),
         ("get", "/v1/history", "/v1/history?grain=5", nil), ("get", "/v1/disks", "/v1/disks", nil),
+        ("get", "/v1/daemons", "/v1/daemons", nil),
         ("get", "/v1/log", "/v1/log?limit=5", nil), ("get", "/v1/config/check", "/v1/config/check", nil),
         ("post", "/v1/reload", "/v1/reload", nil), ("post", "/v1/web/session", "/v1/web/session", nil),
         ("get", "/v1/jobs", "/v1/jobs?state=running&limit=1", nil), ("get", "/v1/jobs/{id}", "/v1/jobs/3", nil),

@@ -11,7 +11,7 @@ struct QueueModelTests {
   @Test(
     "has the version that the files of earlier daemons have",
     arguments: [
-      ("Job", "f2e208803d4eacd52c29955a0d1e1a695a4a1f67f60807612cb8b362f6ea622a"),
+      ("Job", "e83404f07a431330b3b8fbeafb649e65de3e3026fc84c891a0780aecbcc1aab0"),
       ("JobTransition", "41af2a1f3044ec3ef41e582ffba7960e2a8aa9fecb1430378b735cd2df14be45"),
       ("JobDependency", "a9983bc3031ac2a19b5ca56fdd9a5d143712467683e52565f573834f1d5a83f2"),
       ("JobBatch", "5a26d879a2769a80f099a2387fad018a3cb319be874b5a78688c9902c35f1873"),
@@ -33,7 +33,7 @@ struct QueueModelTests {
         uniqueKey origin submittedAt notBefore availableAt startedAt endedAt attempt maxAttempts rescues isHeld \
         isAwaitingFile isCancelRequested reason failureCode note rejectsFile bytesDone bytesTotal records inserted \
         updated unchanged deleted rejected skipped timeout deadline expiresAt isAwaitingJobs isFollowed batch \
-        checkpoint claim transitions dependencies
+        checkpoint claim owner host revision transitions dependencies
         """,
         "JobTransition: at fromState toState reason requestedBy job",
         "JobDependency: on condition isSettled job",
@@ -41,6 +41,7 @@ struct QueueModelTests {
         "LaneSetting: lane isPaused pausedBy pausedAt concurrency",
         "JobSchedule: name calendar handled lastElapse lastOutcome lastOrigin isPaused pausedBy pausedAt",
         "RecipeRun: recipe endedAt job records",
+        "QueueDaemon: incarnation host startedAt process version isGone", "QueueLease: incarnation until",
       ])
   }
 
@@ -59,11 +60,11 @@ struct QueueModelTests {
         "Job.expiry: expiresAt where expiresAt != nil", "Job.state: state", "Job.laneState: lane state",
         "Job.ended: state endedAt where endedAt != nil",
         "Job.unique: uniqueKey state where uniqueKey != nil", "Job.batch: batch where batch != nil",
-        "JobDependency.on: on",
+        "Job.owner: owner where owner != nil", "JobDependency.on: on", "QueueLease.until: until",
       ])
     #expect(
       QueueModel.model.entities.map(\.definition.uniquenessConstraints) == [
-        [["origin"]], [], [], [], [["lane"]], [["name"]], [],
+        [["origin"]], [], [], [], [["lane"]], [["name"]], [], [["incarnation"]], [["incarnation"]],
       ])
   }
 
@@ -91,5 +92,7 @@ struct QueueModelTests {
     try check(DependencyRecord.Key.allCases.map(\.name), QueueModel.dependency)
     try check(LaneRecord.Key.allCases.map(\.name), QueueModel.lane)
     try check(ScheduleRecord.Key.allCases.map(\.name), QueueModel.schedule)
+    try check(DaemonRecord.Key.allCases.map(\.name), QueueModel.daemon)
+    try check(LeaseRecord.Key.allCases.map(\.name), QueueModel.lease)
   }
 }

@@ -8,6 +8,7 @@ final class TestDelegate: JobQueueDelegate {
   private let fetch: @Sendable (Job, String) async throws -> Void
   private let moved: @Sendable (Job, JobState?) -> Void
   private let progressed: @Sendable (Job, JobProgress) -> Void
+  private let leaseLost: @Sendable () -> Void
 
   init(
     finished: @escaping @Sendable (Job) async throws -> Void = { _ in },
@@ -15,7 +16,8 @@ final class TestDelegate: JobQueueDelegate {
     removed: @escaping @Sendable (Job) async throws -> Void = { _ in },
     fetch: @escaping @Sendable (Job, String) async throws -> Void = { _, _ in },
     moved: @escaping @Sendable (Job, JobState?) -> Void = { _, _ in },
-    progressed: @escaping @Sendable (Job, JobProgress) -> Void = { _, _ in }
+    progressed: @escaping @Sendable (Job, JobProgress) -> Void = { _, _ in },
+    leaseLost: @escaping @Sendable () -> Void = {}
   ) {
     self.finished = finished
     self.revive = revive
@@ -23,6 +25,7 @@ final class TestDelegate: JobQueueDelegate {
     self.fetch = fetch
     self.moved = moved
     self.progressed = progressed
+    self.leaseLost = leaseLost
   }
 
   func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws { try await finished(job) }
@@ -31,6 +34,7 @@ final class TestDelegate: JobQueueDelegate {
   func jobQueue(_ queue: JobQueue, fetchFileOf job: Job, for schedule: String) async throws {
     try await fetch(job, schedule)
   }
+  func jobQueueDidLoseLease(_ queue: JobQueue) { leaseLost() }
   func jobQueue(_ queue: JobQueue, didMove job: Job, from former: JobState?) { moved(job, former) }
   func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: Job) { progressed(job, progress) }
 }

@@ -258,45 +258,63 @@ extension JobRecord {
     set { self[47] = newValue }
   }
 
+  /// The incarnation of the daemon that runs it, where several share the queue.
+  package var owner: String? {
+    get { self[48] }
+    set { self[48] = newValue }
+  }
+
+  /// The host that has its files, where several daemons share the queue; nil where any may run it.
+  package var host: String? {
+    get { self[49] }
+    set { self[49] = newValue }
+  }
+
+  /// Rises where several daemons share the queue and something changes that the job depends on, or that depends on it: so two such changes at the same time are a conflict.
+  package var revision: Int64 {
+    get { self[50] ?? 0 }
+    set { self[50] = newValue }
+  }
+
   package var transitions: Set<TransitionRecord> {
-    get { objects(48) }
-    set { setObjects(newValue, 48) }
+    get { objects(51) }
+    set { setObjects(newValue, 51) }
   }
 
   package func addToTransitions(_ value: TransitionRecord) {
-    add(value, to: 48)
+    add(value, to: 51)
   }
 
   package func removeFromTransitions(_ value: TransitionRecord) {
-    remove(value, from: 48)
+    remove(value, from: 51)
   }
 
   package func addToTransitions(_ values: Set<TransitionRecord>) {
-    for value in values { add(value, to: 48) }
+    for value in values { add(value, to: 51) }
   }
 
   package func removeFromTransitions(_ values: Set<TransitionRecord>) {
-    for value in values { remove(value, from: 48) }
+    for value in values { remove(value, from: 51) }
   }
 
   package var dependencies: Set<DependencyRecord> {
-    get { objects(49) }
-    set { setObjects(newValue, 49) }
+    get { objects(52) }
+    set { setObjects(newValue, 52) }
   }
 
   package func addToDependencies(_ value: DependencyRecord) {
-    add(value, to: 49)
+    add(value, to: 52)
   }
 
   package func removeFromDependencies(_ value: DependencyRecord) {
-    remove(value, from: 49)
+    remove(value, from: 52)
   }
 
   package func addToDependencies(_ values: Set<DependencyRecord>) {
-    for value in values { add(value, to: 49) }
+    for value in values { add(value, to: 52) }
   }
 
   package func removeFromDependencies(_ values: Set<DependencyRecord>) {
-    for value in values { remove(value, from: 49) }
+    for value in values { remove(value, from: 52) }
   }
 }

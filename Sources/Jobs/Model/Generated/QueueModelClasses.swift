@@ -25,6 +25,8 @@ package enum QueueModel {
     "LaneSetting": LaneRecord.self,
     "JobSchedule": ScheduleRecord.self,
     "RecipeRun": RecipeRunRecord.self,
+    "QueueDaemon": DaemonRecord.self,
+    "QueueLease": LeaseRecord.self,
   ]
 
   /// The slots of the accessors that stand in extensions of classes written by hand.
@@ -36,7 +38,7 @@ package enum QueueModel {
         "startedAt", "endedAt", "attempt", "maxAttempts", "rescues", "isHeld", "isAwaitingFile", "isCancelRequested",
         "reason", "failureCode", "note", "rejectsFile", "bytesDone", "bytesTotal", "records", "inserted", "updated",
         "unchanged", "deleted", "rejected", "skipped", "timeout", "deadline", "expiresAt", "isAwaitingJobs",
-        "isFollowed", "batch", "checkpoint", "claim", "transitions", "dependencies",
+        "isFollowed", "batch", "checkpoint", "claim", "owner", "host", "revision", "transitions", "dependencies",
       ],
       propertyTypes: [
         .attribute(.string), .attribute(.string), .attribute(.string), .attribute(.integer32), .attribute(.string),
@@ -49,7 +51,8 @@ package enum QueueModel {
         .attribute(.integer64), .attribute(.integer64), .attribute(.integer64), .attribute(.integer64),
         .attribute(.integer64), .attribute(.integer64), .attribute(.integer64), .attribute(.double), .attribute(.date),
         .attribute(.date), .attribute(.boolean), .attribute(.boolean), .attribute(.integer64), .attribute(.string),
-        .attribute(.integer64), .toMany("JobTransition"), .toMany("JobDependency"),
+        .attribute(.integer64), .attribute(.string), .attribute(.string), .attribute(.integer64),
+        .toMany("JobTransition"), .toMany("JobDependency"),
       ]),
     "JobTransition": ClassLayout(
       propertyNames: ["at", "fromState", "toState", "reason", "requestedBy", "job"],
@@ -85,6 +88,15 @@ package enum QueueModel {
     "RecipeRun": ClassLayout(
       propertyNames: ["recipe", "endedAt", "job", "records"],
       propertyTypes: [.attribute(.string), .attribute(.date), .attribute(.integer64), .attribute(.integer64)]),
+    "QueueDaemon": ClassLayout(
+      propertyNames: ["incarnation", "host", "startedAt", "process", "version", "isGone"],
+      propertyTypes: [
+        .attribute(.string), .attribute(.string), .attribute(.date), .attribute(.integer64), .attribute(.string),
+        .attribute(.boolean),
+      ]),
+    "QueueLease": ClassLayout(
+      propertyNames: ["incarnation", "until"],
+      propertyTypes: [.attribute(.string), .attribute(.date)]),
   ]
 
   private static let xml = #"""
@@ -215,6 +227,21 @@ package enum QueueModel {
                 <entry key="documentation" value="Rises with each claim and each rescue, and never falls."/>
             </userInfo>
         </attribute>
+        <attribute name="owner" optional="YES" attributeType="String">
+            <userInfo>
+                <entry key="documentation" value="The incarnation of the daemon that runs it, where several share the queue."/>
+            </userInfo>
+        </attribute>
+        <attribute name="host" optional="YES" attributeType="String">
+            <userInfo>
+                <entry key="documentation" value="The host that has its files, where several daemons share the queue; nil where any may run it."/>
+            </userInfo>
+        </attribute>
+        <attribute name="revision" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES">
+            <userInfo>
+                <entry key="documentation" value="Rises where several daemons share the queue and something changes that the job depends on, or that depends on it: so two such changes at the same time are a conflict."/>
+            </userInfo>
+        </attribute>
         <relationship name="transitions" optional="YES" toMany="YES" deletionRule="Cascade" destinationEntity="JobTransition" inverseName="job" inverseEntity="JobTransition"/>
         <relationship name="dependencies" optional="YES" toMany="YES" deletionRule="Cascade" destinationEntity="JobDependency" inverseName="job" inverseEntity="JobDependency"/>
         <fetchIndex name="claim">
@@ -245,6 +272,9 @@ package enum QueueModel {
         </fetchIndex>
         <fetchIndex name="batch" partialIndexPredicate="batch != nil">
             <fetchIndexElement property="batch" type="Binary" order="ascending"/>
+        </fetchIndex>
+        <fetchIndex name="owner" partialIndexPredicate="owner != nil">
+            <fetchIndexElement property="owner" type="Binary" order="ascending"/>
         </fetchIndex>
         <uniquenessConstraints>
             <uniquenessConstraint>
@@ -452,6 +482,67 @@ package enum QueueModel {
                 <entry key="documentation" value="Records that were imported, changed or not."/>
             </userInfo>
         </attribute>
+        <userInfo>
+            <entry key="accessLevel" value="package"/>
+        </userInfo>
+    </entity>
+    <entity name="QueueDaemon" representedClassName="DaemonRecord" codeGenerationType="category">
+        <attribute name="incarnation" attributeType="String">
+            <userInfo>
+                <entry key="accessorDefault" value="&quot;&quot;"/>
+                <entry key="documentation" value="A random number that a start of the daemon has made, and no other start ever makes."/>
+            </userInfo>
+        </attribute>
+        <attribute name="host" attributeType="String">
+            <userInfo>
+                <entry key="accessorDefault" value="&quot;&quot;"/>
+            </userInfo>
+        </attribute>
+        <attribute name="startedAt" attributeType="Date" usesScalarValueType="NO">
+            <userInfo>
+                <entry key="accessorDefault" value=".distantPast"/>
+            </userInfo>
+        </attribute>
+        <attribute name="process" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES"/>
+        <attribute name="version" attributeType="String">
+            <userInfo>
+                <entry key="accessorDefault" value="&quot;&quot;"/>
+            </userInfo>
+        </attribute>
+        <attribute name="isGone" attributeType="Boolean" defaultValueString="NO" usesScalarValueType="YES">
+            <userInfo>
+                <entry key="documentation" value="Whether its lease was found over. Nothing else ever changes: the row is the fence of what the daemon writes."/>
+            </userInfo>
+        </attribute>
+        <uniquenessConstraints>
+            <uniquenessConstraint>
+                <constraint value="incarnation"/>
+            </uniquenessConstraint>
+        </uniquenessConstraints>
+        <userInfo>
+            <entry key="accessLevel" value="package"/>
+        </userInfo>
+    </entity>
+    <entity name="QueueLease" representedClassName="LeaseRecord" codeGenerationType="category">
+        <attribute name="incarnation" attributeType="String">
+            <userInfo>
+                <entry key="accessorDefault" value="&quot;&quot;"/>
+            </userInfo>
+        </attribute>
+        <attribute name="until" attributeType="Date" usesScalarValueType="NO">
+            <userInfo>
+                <entry key="accessorDefault" value=".distantPast"/>
+                <entry key="documentation" value="By the store&#x27;s clock."/>
+            </userInfo>
+        </attribute>
+        <fetchIndex name="until">
+            <fetchIndexElement property="until" type="Binary" order="ascending"/>
+        </fetchIndex>
+        <uniquenessConstraints>
+            <uniquenessConstraint>
+                <constraint value="incarnation"/>
+            </uniquenessConstraint>
+        </uniquenessConstraints>
         <userInfo>
             <entry key="accessLevel" value="package"/>
         </userInfo>

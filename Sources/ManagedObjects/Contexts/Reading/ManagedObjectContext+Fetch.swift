@@ -50,6 +50,7 @@ extension ManagedObjectContext {
     try fetch.predicate?.checkStored()
     for sort in fetch.sort { try sort.path.checkStored() }
     fetch.refreshesObjects = request.shouldRefreshRefetchedObjects
+    fetch.skipsLockedRows = request.skipsLockedRows
     fetch.affectedStores = try identifiers(of: request.affectedStores)
     return fetch
   }

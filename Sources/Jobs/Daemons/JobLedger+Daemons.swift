@@ -1,0 +1,192 @@
+// Rescue by lease, and by nothing else: that a job has run for long says nothing about its owner. Whoever looks first marks a
+// daemon whose lease is over, which fails if it has renewed the lease since. Then, in a transaction that begins after the mark is
+// committed, so that no claim of that daemon can follow, its jobs are put back. A row is removed when no job names it any more.
+
+import Foundation
+import ManagedObjects
+
+extension JobLedger {
+  /// Jobs that are put back in one transaction, at most.
+  private static let rescuedTogether = 100
+
+  /// Puts back what daemons left running whose leases are over, on the ledger's queue, where the caller is.
+  /// - Parameters:
+  ///   - time: by the clock of the store.
+  ///   - endBefore: how a job ended that had done all of its work.
+  /// - Returns: how many jobs there were.
+  func rescueGone(at time: Date, _ endBefore: (Job) -> JobOutcome?) throws -> Int {
+    try markGone(at: time)
+    let isGone = FetchPredicate.equal(DaemonRecord.Key.isGone.name, .bool(true))
+    let gone = try context.fetch(FetchRequest<DaemonRecord>(entityName: QueueModel.daemon, predicate: isGone))
+      .map { (incarnation: $0.incarnation, host: $0.host) }
+    var count = 0
+    for daemon in gone {
+      var found = 0
+      repeat {
+        found = try turn { turn in
+          let jobs = try turn.context.fetch(
+            FetchRequest<JobRecord>(
+              entityName: QueueModel.job, predicate: .equal(JobRecord.Key.owner.name, .string(daemon.incarnation)),
+              fetchLimit: Self.rescuedTogether))
+          for job in jobs {
+            try turn.rescue(job, reason: "the daemon on \(daemon.host) that ran it is gone", endBefore)
+          }
+          if jobs.isEmpty, let row = try turn.daemonRow(daemon.incarnation) { turn.context.delete(row) }
+          return jobs.count
+        }
+        count += found
+      } while found > 0
+    }
+    return count
+  }
+
+  /// Marks daemons whose leases are over. The lease is removed with that, so that one which was renewed since is a conflict.
+  private func markGone(at time: Date) throws {
+    let isOver = FetchPredicate.comparison(.path(LeaseRecord.Key.until.name), .less, .constant(.date(time)))
+    let request = FetchRequest<LeaseRecord>(entityName: QueueModel.lease, predicate: isOver)
+    // Usually there is none.
+    guard try context.count(for: request) > 0 else { return }
+    try turn { turn in
+      for lease in try turn.context.fetch(request) {
+        try turn.daemonRow(lease.incarnation)?.isGone = true
+        turn.context.delete(lease)
+      }
+    }
+  }
+
+  /// What other daemons have made of jobs that run here, on the ledger's queue, where the caller is.
+  /// - Returns: the jobs that aren't this daemon's any more, and those that somebody wants to stop.
+  func changes(of running: [Job]) throws -> (lost: [Int64], stopped: [Int64]) {
+    var lost: [Int64] = []
+    var stopped: [Int64] = []
+    for job in running {
+      guard let row = try record(job.id), row.claim == job.claim, row.jobState == .running else {
+        lost.append(job.id)
+        continue
+      }
+      if row.isCancelRequested { stopped.append(job.id) }
+    }
+    return (lost, stopped)
+  }
+
+  /// Those of some jobs that have ended or aren't there any more, on the ledger's queue, where the caller is.
+  func ended(among ids: [Int64]) throws -> [Int64] {
+    try ids.filter { try record($0)?.jobState?.isEnded ?? true }
+  }
+
+  private func record(_ number: Int64) throws -> JobRecord? {
+    let id = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: number)
+    return try context.fetch(
+      FetchRequest<JobRecord>(
+        entityName: QueueModel.job, predicate: .comparison(.evaluatedObject, .equal, .constant(.object(id))),
+        fetchLimit: 1)
+    ).first
+  }
+
+  /// The jobs that other daemons run now, and those that have ended since a time, up to `limit` of each state; on the ledger's
+  /// queue, where the caller is.
+  func news(since time: Date, limit: Int) throws -> [Job] {
+    guard let daemon else { return [] }
+    func inState(_ state: JobState) -> FetchPredicate { .equal(JobRecord.Key.state.name, .string(state.rawValue)) }
+    var requests = [inState(.running) && .notEqual(JobRecord.Key.owner.name, .string(daemon.incarnation))]
+    for state in JobState.allCases where state.isEnded {
+      requests.append(
+        inState(state) && .comparison(.path(JobRecord.Key.endedAt.name), .greater, .constant(.date(time))))
+    }
+    return try requests.flatMap { wanted in
+      try context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: wanted, fetchLimit: limit))
+        .map { try $0.snapshot() }
+    }
+  }
+
+  /// The daemons that work on the queue, those first that started first.
+  func daemons() async throws -> [QueueDaemon] {
+    let own = daemon?.incarnation
+    return try await reader.perform { context in
+      let leases = try context.fetch(FetchRequest<LeaseRecord>(entityName: QueueModel.lease))
+      let until = Dictionary(leases.map { ($0.incarnation, $0.until) }) { first, _ in first }
+      return try context.fetch(
+        FetchRequest<DaemonRecord>(
+          entityName: QueueModel.daemon,
+          sortDescriptors: [FetchSortDescriptor(DaemonRecord.Key.startedAt.name), FetchSortDescriptor("SELF")])
+      ).map { row in
+        QueueDaemon(
+          incarnation: row.incarnation, host: row.host, process: row.process, version: row.version,
+          startedAt: row.startedAt, leaseUntil: until[row.incarnation],
+          running: try context.count(
+            for: FetchRequest<JobRecord>(
+              entityName: QueueModel.job, predicate: .equal(JobRecord.Key.owner.name, .string(row.incarnation)))),
+          isThis: row.incarnation == own)
+      }
+    }
+  }
+
+  /// The hosts of daemons whose leases aren't over, without this one's, on the ledger's queue, where the caller is.
+  func otherHosts() throws -> Set<String> {
+    guard let daemon else { return [] }
+    let isThere = FetchPredicate.equal(DaemonRecord.Key.isGone.name, .bool(false))
+    let rows = try context.fetch(FetchRequest<DaemonRecord>(entityName: QueueModel.daemon, predicate: isThere))
+    return Set(rows.map(\.host)).subtracting([daemon.host])
+  }
+}
+
+extension LedgerTurn {
+  fileprivate func daemonRow(_ incarnation: String) throws -> DaemonRecord? {
+    try context.fetch(
+      FetchRequest<DaemonRecord>(
+        entityName: QueueModel.daemon, predicate: .equal(DaemonRecord.Key.incarnation.name, .string(incarnation)),
+        fetchLimit: 1)
+    ).first
+  }
+}
+
+// MARK: What a claim has to see of other daemons
+
+extension LedgerTurn {
+  /// How many jobs of a lane this daemon may claim, where several share the queue: no more than all of them together may run, or
+  /// begin in a time. Until the turn's end no other daemon finds that out.
+  func room(in lane: LaneConfiguration, limit: Int, _ scope: ClaimScope) throws -> Int {
+    guard let daemon, lane.globalConcurrency != nil || lane.rate != nil else { return limit }
+    // It is the first lock of a turn, which has one lane: nobody waits in a circle.
+    guard try daemon.lock("lane \(lane.name)", waits: true) else { return 0 }
+    var room = limit
+    if let most = lane.globalConcurrency {
+      let running =
+        FetchPredicate.equal(JobRecord.Key.lane.name, .string(lane.name))
+        && .equal(JobRecord.Key.state.name, .string(JobState.running.rawValue))
+      let count = try context.count(for: FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: running))
+      room = min(room, most - count)
+    }
+    if let rate = lane.rate {
+      // The clocks of daemons differ a little.
+      let starts = try scope.latestStarts(
+        lane.name, now.addingTimeInterval(-rate.period), now.addingTimeInterval(60), rate.jobs)
+      scope.noteStarts(lane.name, starts)
+      room = min(room, rate.jobs - starts.count)
+    }
+    return max(0, room)
+  }
+
+  /// Takes note of the jobs of other daemons in a store, and keeps them from letting others in until the turn's end as far as
+  /// `access` doesn't allow that.
+  /// - Returns: whether the store may be entered now.
+  func look(at store: String?, _ access: StoreAccess, _ scope: inout ClaimScope) throws -> Bool {
+    guard let daemon, let store, access != .none else { return true }
+    let isShared = access == .shared
+    if isShared, sharedStores.contains(store) { return true }
+    // Waiting could be in a circle.
+    guard try daemon.lock("store \(store)", isShared: isShared, waits: false) else { return false }
+    if isShared { sharedStores.insert(store) }
+    let theirs =
+      FetchPredicate.equal(JobRecord.Key.state.name, .string(JobState.running.rawValue))
+      && .equal(JobRecord.Key.store.name, .string(store))
+      && .notEqual(JobRecord.Key.owner.name, .string(daemon.incarnation))
+    scope.use.forgetOthers(in: store)
+    for job in try context.fetch(
+      FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: theirs, includesPendingChanges: false))
+    {
+      scope.use.noteOther(in: store, access: scope.access(job))
+    }
+    return true
+  }
+}

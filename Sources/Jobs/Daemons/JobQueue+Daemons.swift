@@ -1,0 +1,127 @@
+package import Foundation
+import Logging
+
+/// A daemon that works on a shared queue.
+package struct QueueDaemon: Sendable, Hashable {
+  package var incarnation: String
+  package var host: String
+  package var process: Int64
+  package var version: String
+  package var startedAt: Date
+  /// By the store's clock; nil for one whose lease was found over and whose jobs are being put back.
+  package var leaseUntil: Date?
+  /// How many jobs it runs.
+  package var running: Int
+  /// Whether it is the one that is asked.
+  package var isThis: Bool
+}
+
+extension JobQueue {
+  /// The daemons that work on the queue, those first that started first; empty for a queue that isn't shared.
+  package func daemons() async throws -> [QueueDaemon] { try await ledger.daemons() }
+
+  /// The host that this daemon is known by to others; nil for a queue that isn't shared.
+  package var host: String? { membership?.host }
+
+  /// Seconds until this daemon's lease counts as lost unless it is renewed before; nil for a queue that isn't shared.
+  package var leaseLeft: TimeInterval? { membership.map { $0.timeLeft ?? 0 } }
+
+  /// Whether a job's files are on another host, where its file is put away, and brought back from.
+  package func isElsewhere(_ job: Job) -> Bool {
+    guard let membership, let host = job.host else { return false }
+    return host != membership.host
+  }
+
+  /// Whether a daemon works on that host.
+  func isKeptElsewhere(_ job: Job) -> Bool { isElsewhere(job) && state.otherHosts.contains(job.host ?? "") }
+
+  /// - Throws: ``JobQueueError/refused(id:why:)`` for a job whose files are on another host.
+  func refuse(_ what: String, ofJobElsewhere job: Job) throws(JobQueueError) {
+    guard isElsewhere(job), let host = job.host else { return }
+    throw .refused(id: job.id, why: "has its files on host \(host): \(what) it through a daemon there")
+  }
+
+  /// When other daemons were looked at.
+  struct Looks {
+    /// Until when their news were passed on.
+    var news: Date?
+    /// When what has ended was last pruned.
+    var pruning: Date?
+  }
+}
+
+extension JobQueue: QueueSharing.Subject {
+  /// Numbers of jobs of each state that a poll passes on.
+  private static let mostNews = 200
+
+  /// Seconds between two looks at what is to be pruned.
+  private static let pruningInterval: TimeInterval = 60
+
+  /// Seconds that a transaction may take from its time to its commit, so that no news are missed.
+  private static let longestTurn: TimeInterval = 5
+
+  /// Looks at what other daemons have done. On the ledger's queue.
+  func poll() {
+    guard membership != nil, state.isOpen else { return }
+    ledger.forgetObjects()
+    do {
+      let (lost, stopped) = try ledger.changes(of: state.running.filter { state.isClaimed($0.id) })
+      for id in lost { state.operation(of: id)?.drain() }
+      for id in stopped { stop(id) }
+      try loadSettings()
+      let rescued = try ledger.rescueGone(at: clock.now(), endBefore)
+      if rescued > 0 {
+        logger.notice("jobs: put back what daemons that are gone left running", metadata: ["jobs": "\(rescued)"])
+      }
+      for lane in lanesNow + [LaneConfiguration.changesName] { state.noteWork(in: lane) }
+      state.otherHosts = try ledger.otherHosts()
+      try passOnNews()
+      try openWaiters()
+      pruneNowAndThen()
+    } catch {
+      report(error, "what other daemons have done couldn't be read", job: nil)
+    }
+    wakeUp()
+  }
+
+  func loseLease() {
+    logger.error(
+      "jobs: the lease is lost, and all jobs of this daemon are stopped: others go on with them",
+      metadata: ["incarnation": "\(membership?.incarnation ?? "")"])
+    state.beginDrain()
+    for operation in state.operations { operation.drain() }
+    delegate?.jobQueueDidLoseLease(self)
+  }
+
+  /// Tells those who listen of jobs that other daemons have begun and ended.
+  private func passOnNews() throws {
+    let now = clock.now()
+    let before = looks.withLock { looks in
+      defer { looks.news = now }
+      return looks.news
+    }
+    guard let before else { return }
+    let news = try ledger.news(since: before.addingTimeInterval(-Self.longestTurn), limit: Self.mostNews)
+    state.passOn(news)
+  }
+
+  /// Others end jobs, too, which isn't counted here.
+  private func pruneNowAndThen() {
+    let now = clock.now()
+    let isTime = looks.withLock { looks in
+      if let last = looks.pruning, now.timeIntervalSince(last) < Self.pruningInterval { return false }
+      looks.pruning = now
+      return true
+    }
+    if isTime { pruner.prune(self) }
+  }
+
+  /// Lets those go on who wait for a job that another daemon has ended.
+  private func openWaiters() throws {
+    let ids = state.awaited
+    guard !ids.isEmpty else { return }
+    for id in try ledger.ended(among: ids) where !state.isSettling(id) {
+      for waiter in state.takeWaiters(for: id) { waiter.open() }
+    }
+  }
+}

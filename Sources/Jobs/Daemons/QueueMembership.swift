@@ -1,0 +1,194 @@
+// A daemon that works on a queue which others work on, too, is known there by its incarnation: a random number that each start
+// makes and that is in no way derived from host, process or name, since a new process may have all of these of one that is gone.
+// It holds a lease by the store's clock, which it renews several times before it ends. Another daemon that finds the lease over
+// removes it and marks the incarnation as gone, and then puts its jobs back; see `JobLedger+Daemons`.
+//
+// The row of the incarnation is the fence of everything that the daemon writes to the queue: it doesn't change until it is marked.
+// So a daemon that was stopped for longer than its lease can neither claim jobs nor end any when it goes on, and no job is ever
+// owned by an incarnation that is marked and looked through. What it saves in data stores is kept out by the numbers of its claims
+// (rule 11, ARCHITECTURE.md).
+//
+// A daemon that can't renew its lease stops its jobs before it ends, by a clock that goes on while the system sleeps. That is a
+// courtesy to its successor.
+
+package import Foundation
+package import ManagedObjects
+import Synchronization
+
+/// A daemon's place among those that share a queue. Safe from any thread.
+package final class QueueMembership: Sendable {
+  /// How long leases are, and how often they are renewed.
+  package struct Timing: Sendable {
+    /// Seconds that a lease lasts.
+    package let lease: TimeInterval
+    /// Seconds between two renewals.
+    var interval: TimeInterval { lease / 6 }
+    /// Seconds before the end of its lease from which on a daemon takes it for lost.
+    var margin: TimeInterval { lease / 10 }
+
+    /// Seconds between two looks at what others do, on average.
+    var poll: TimeInterval = 1
+    /// Whether the daemon listens for new work, too. Tests do without.
+    var listens = true
+
+    package init(lease: TimeInterval = 30) { self.lease = lease }
+  }
+
+  /// What others are shown of a daemon.
+  package struct Identity: Sendable {
+    /// Where it runs: jobs with files belong to the host that has them.
+    package let host: String
+    package let version: String
+
+    package init(host: String, version: String) {
+      self.host = host
+      self.version = version
+    }
+  }
+
+  /// The queue's store isn't one that daemons could share.
+  package struct NotShared: Error, CustomStringConvertible {
+    package let description = "the queue's store is for one daemon: only a queue in PostgreSQL can be shared"
+  }
+
+  /// Another daemon has found the lease over.
+  struct LeaseOver: Error, CustomStringConvertible {
+    let description = "the lease was over, and another daemon has found that"
+  }
+
+  /// Names this start of the daemon, and no other one ever.
+  package let incarnation = UUID().uuidString.lowercased()
+  package let identity: Identity
+  var host: String { identity.host }
+  let timing: Timing
+  /// The time of all daemons of the queue.
+  let clock: JobClock
+  private let time: SharedClock
+  private let elapsed = JobClock.system.elapsed
+  /// The queue's store.
+  private let store: any SharedStore
+  /// Where the lease is kept.
+  private let context: ContextQueue
+  /// Until when the lease is held, in seconds of `elapsed`; nil before it is taken and once it is lost.
+  private let heldUntil = Mutex<TimeInterval?>(nil)
+
+  /// - Parameters:
+  ///   - coordinator: the queue's.
+  ///   - leases: a coordinator of the same store with connections of its own, so that a renewal waits for no turn of the queue;
+  ///     nil for the queue's.
+  /// - Throws: ``NotShared``, or the store's error.
+  package init(
+    in coordinator: PersistentStoreCoordinator, leases: PersistentStoreCoordinator? = nil, as identity: Identity,
+    timing: Timing = Timing()
+  ) throws {
+    store = try Self.store(of: coordinator)
+    self.identity = identity
+    self.timing = timing
+    let leases = leases ?? coordinator
+    context = ContextQueue(.privateQueue, coordinator: leases, name: "jobs.daemons")
+    time = try SharedClock(try Self.store(of: leases))
+    clock = time.clock
+  }
+
+  private static func store(of coordinator: PersistentStoreCoordinator) throws -> any SharedStore {
+    guard let entity = coordinator.model.entitiesByName[QueueModel.daemon],
+      let store = try coordinator.store(of: entity).content as? any SharedStore
+    else { throw NotShared() }
+    return store
+  }
+
+  // MARK: What daemons share beside rows
+
+  /// Keeps other daemons from doing what is named until the end of the thread's transaction.
+  /// - Returns: whether none of them does it.
+  func lock(_ name: String, isShared: Bool = false, waits: Bool) throws -> Bool {
+    try store.lock(name, isShared: isShared, waits: waits)
+  }
+
+  /// Tells other daemons that there is work.
+  func announce() { store.announce() }
+
+  /// Calls `handler` when some daemon has announced work.
+  func listen(_ handler: @escaping @Sendable () -> Void) throws { try store.listen(handler) }
+
+  // MARK: The lease
+
+  /// Seconds until the lease counts as lost unless it is renewed before; nil if it is lost, or was never taken.
+  var timeLeft: TimeInterval? {
+    heldUntil.withLock { until in
+      guard let left = until.map({ $0 - timing.margin - elapsed() }), left > 0 else { return nil }
+      return left
+    }
+  }
+
+  /// Takes the lease. Blocks.
+  func join() throws {
+    let (began, time) = (elapsed(), try time.measure())
+    try context.performAndWait { [incarnation, identity, timing] context in
+      let daemon = try context.insert(DaemonRecord.self)
+      daemon.incarnation = incarnation
+      daemon.host = identity.host
+      daemon.version = identity.version
+      daemon.process = Int64(ProcessInfo.processInfo.processIdentifier)
+      daemon.startedAt = time
+      let lease = try context.insert(LeaseRecord.self)
+      lease.incarnation = incarnation
+      lease.until = time.addingTimeInterval(timing.lease)
+      try context.save()
+      context.fence = SaveFence(daemon)
+    }
+    heldUntil.withLock { $0 = began + timing.lease }
+  }
+
+  /// What everything that the daemon writes to the queue is to compare.
+  func fence(in context: ManagedObjectContext) throws -> SaveFence? {
+    try context.fetch(
+      FetchRequest<DaemonRecord>(
+        entityName: QueueModel.daemon, predicate: .equal(DaemonRecord.Key.incarnation.name, .string(incarnation)),
+        fetchLimit: 1)
+    ).first.map { SaveFence($0) }
+  }
+
+  /// Renews the lease. Blocks.
+  /// - Throws: ``LeaseOver`` or `SupersededSave` when another has found the lease over: then it is lost for good. Or the store's
+  ///   error.
+  func renew() throws {
+    // Read before anything else, so that the lease which this process counts on ends before the one that others see.
+    let (began, time) = (elapsed(), try time.measure())
+    do {
+      try context.performAndWait { [incarnation, timing] context in
+        context.reset()
+        guard let lease = try Self.lease(incarnation, in: context) else { throw LeaseOver() }
+        lease.until = time.addingTimeInterval(timing.lease)
+        do {
+          try context.save()
+        } catch ManagedObjectError.mergeConflicts {
+          throw LeaseOver()
+        }
+      }
+    } catch {
+      if error is LeaseOver || error is SupersededSave { heldUntil.withLock { $0 = nil } }
+      throw error
+    }
+    heldUntil.withLock { if $0 != nil { $0 = began + timing.lease } }
+  }
+
+  /// Gives the lease up: what is still this daemon's is put back by the next who looks. Blocks.
+  func leave() throws {
+    heldUntil.withLock { $0 = nil }
+    try context.performAndWait { [incarnation] context in
+      context.reset()
+      guard let lease = try Self.lease(incarnation, in: context) else { return }
+      lease.until = Date(timeIntervalSince1970: 0)
+      try context.save()
+    }
+  }
+
+  private static func lease(_ incarnation: String, in context: ManagedObjectContext) throws -> LeaseRecord? {
+    try context.fetch(
+      FetchRequest<LeaseRecord>(
+        entityName: QueueModel.lease, predicate: .equal(LeaseRecord.Key.incarnation.name, .string(incarnation)),
+        fetchLimit: 1)
+    ).first
+  }
+}

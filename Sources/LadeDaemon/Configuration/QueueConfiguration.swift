@@ -1,0 +1,44 @@
+import Foundation
+
+/// A queue in PostgreSQL, on which several daemons may work: the section `queue` of a configuration.
+package struct QueueConfiguration: Sendable, Equatable {
+  package var place: PostgresPlace
+  /// What others know this host by: jobs with files belong to it.
+  package var host: String
+  /// How long after its last sign of life a daemon counts as gone.
+  package var lease = Duration.seconds(30)
+
+  package init(place: PostgresPlace, host: String = Self.hostName) {
+    self.place = place
+    self.host = host
+  }
+
+  /// The system's name for this host.
+  package static var hostName: String { ProcessInfo.processInfo.hostName }
+}
+
+extension QueueConfiguration {
+  enum Key: String, CaseIterable {
+    case postgres, schema, credential, host, lease
+  }
+
+  private static let longestHost = 255
+
+  /// Nil with a problem reported.
+  init?(_ value: YAMLValue) {
+    guard let section = YAMLSection<Key>(value) else { return nil }
+    let connection = section.required(.postgres, "a connection string such as service=lade")?.connectionString()
+    var credential: String?
+    if let value = section[.credential] { credential = value.credentialName() }
+    let schema = section[.schema] == nil ? "lade_" + value.key : section[.schema]?.schemaName()
+    guard let connection, let schema, section.isWithoutProblems else { return nil }
+    self.init(place: PostgresPlace(connection: connection, credential: credential, schema: schema))
+    if let value = section[.host], let name = value.text() {
+      if name.isEmpty || name.utf8.count > Self.longestHost {
+        value.wrong("a host's name has from 1 to \(Self.longestHost) bytes")
+      }
+      host = name
+    }
+    if let lease = section[.lease]?.duration(.seconds(3) ... .seconds(3600)) { self.lease = lease }
+  }
+}

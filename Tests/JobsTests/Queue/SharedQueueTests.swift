@@ -1,0 +1,484 @@
+import Foundation
+import ManagedObjects
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Jobs
+
+@Suite(
+  "A queue that several daemons share",
+  .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"), .timeLimit(.minutes(10)))
+struct SharedQueueTests {
+  private func settings(_ change: (inout QueueMember.Settings) -> Void) -> QueueMember.Settings {
+    var settings = QueueMember.Settings()
+    change(&settings)
+    return settings
+  }
+
+  private func host(_ name: String) -> QueueMember.Settings { settings { $0.host = name } }
+
+  private func stop(_ members: [QueueMember]) async throws {
+    for member in members { #expect(try await member.stop().isEmpty) }
+  }
+
+  @Test("runs each job once, whoever took it in")
+  func once() async throws {
+    let schema = PostgresCluster.newSchema()
+    let ran = Shared<Int64>()
+    var members: [QueueMember] = []
+    for _ in 1...3 {
+      members.append(
+        try await QueueMember(schema) { operation in
+          ran.append(operation.job.id)
+          return .completed(JobProgress(records: 1))
+        })
+    }
+    var ids: [Int64] = []
+    for round in 0..<60 { ids.append(try await members[round % 3].queue.submit(.of("work")).id) }
+    // Each is waited for by one that may not have run it.
+    for (place, id) in ids.enumerated() {
+      let end = try await members[(place + 1) % 3].queue.whenEnded(id)
+      #expect(end.state == .completed && end.claim == 1)
+    }
+    #expect(ran.all.sorted() == ids.sorted())
+    try await stop(members)
+  }
+
+  @Test("puts back the jobs of a daemon whose lease is over, and takes nothing from it any more")
+  func rescue() async throws {
+    let schema = PostgresCluster.newSchema()
+    let gate = Gate()
+    let stopped = try await QueueMember(
+      schema,
+      settings {
+        $0.host = "one"
+        $0.timing = .init(lease: 1)
+      }
+    ) { _ in
+      gate.pass()
+      return .failed(JobFailure(code: "x", message: "x", isRetryable: true), JobProgress())
+    }
+    let job = try await stopped.queue.submit(.of("work"))
+    await gate.arrivals(1)
+    // As by SIGSTOP: it neither renews its lease nor looks at anything.
+    stopped.queue.sharing?.end()
+    let other = try await QueueMember(schema, host("two")) { _ in .completed(JobProgress(records: 1)) }
+    let end = try await other.queue.whenEnded(job.id)
+    #expect(end.state == .completed && end.claim == 3 && end.rescues == 1)
+    gate.open()
+    await #expect(throws: SupersededSave.self) { try await stopped.queue.submit(.of("work")) }
+    #expect(await stopped.queue.drain(timeout: .seconds(60)).isEmpty)
+    #expect(try await other.queue.job(job.id) == end)
+    #expect(
+      try await other.queue.reasons(job.id) == [
+        "submitted", "attempt 1 of 5", "the daemon on one that ran it is gone", "attempt 1 of 5", "done",
+      ])
+    #expect(try await other.queue.daemons().map(\.host) == ["two"])
+    try await stop([other])
+  }
+
+  @Test("goes on at once with the jobs of a daemon that has stopped, and shows those that are there")
+  func leaving() async throws {
+    let schema = PostgresCluster.newSchema()
+    let one = try await QueueMember(schema, host("one")) { operation in
+      while !operation.isDraining { usleep(1000) }
+      return .interrupted(JobProgress())
+    }
+    let job = try await one.queue.submit(.of("work"))
+    _ = try await one.queue.job(job.id, when: .running)
+    let two = try await QueueMember(schema, host("two"))
+    let daemons = try await two.queue.daemons()
+    #expect(daemons.map(\.host) == ["one", "two"] && daemons.map(\.running) == [1, 0])
+    #expect(daemons.map(\.isThis) == [false, true] && daemons.allSatisfy { $0.leaseUntil != nil })
+    #expect(try await one.stop().isEmpty)
+    let end = try await two.queue.whenEnded(job.id)
+    #expect(end.state == .completed && end.claim == 2)
+    await two.poll()
+    #expect(try await two.queue.daemons().map(\.host) == ["two"])
+    try await stop([two])
+  }
+
+  @Test("leaves jobs with files to the host that has them, and waits for a host where no daemon works")
+  func hosts() async throws {
+    let schema = PostgresCluster.newSchema()
+    let one = try await QueueMember(schema, host("one")) { .completed(JobProgress(), note: "one, \($0.job.claim)") }
+    let two = try await QueueMember(schema, host("two")) { .completed(JobProgress(), note: "two, \($0.job.claim)") }
+    let withFile = JobSubmission.of("work").with { $0.activeName = "a.csv" }
+    for (member, host) in [(one, "one"), (two, "two")] {
+      for _ in 1...5 {
+        let job = try await member.queue.submit(withFile)
+        #expect(try await member.queue.whenEnded(job.id).note == "\(host), 1")
+      }
+    }
+    let held = try await one.queue.submit(withFile.with { $0.isHeld = true })
+    #expect(try await one.stop().isEmpty)
+    await two.poll()
+    await two.poll()
+    _ = try await two.queue.release(held.id, by: "ben")
+    await two.poll()
+    let waiting = try await two.queue.job(held.id)
+    #expect(waiting.state == .available && waiting.obstacle == .file)
+    #expect(waiting.waitsFor == "host one, which has its files, and where no daemon works")
+    // The host is the same, whatever daemon works there.
+    let again = try await QueueMember(schema, host("one")) { .completed(JobProgress(), note: "again, \($0.job.claim)") }
+    #expect(try await again.queue.whenEnded(held.id).note == "again, 1")
+    try await stop([again, two])
+  }
+
+  @Test("leaves what is done about files to the host that has them")
+  func elsewhere() async throws {
+    let schema = PostgresCluster.newSchema()
+    let settled = Shared<String>()
+    func member(_ name: String) async throws -> QueueMember {
+      try await QueueMember(
+        schema,
+        settings {
+          $0.host = name
+          $0.delegate = TestDelegate(finished: { job in settled.append("\(name) \(job.id)") })
+        })
+    }
+    let (one, two) = (try await member("one"), try await member("two"))
+    let job = try await one.queue.submit(
+      .of("work").with {
+        $0.activeName = "a.csv"
+        $0.isHeld = true
+      })
+    _ = try await two.queue.cancel(job.id, by: "ben")
+    #expect(try await two.queue.whenEnded(job.id).state == .cancelled)
+    #expect(settled.all.isEmpty)
+    // As the daemon does where it finds the file.
+    #expect(try await one.queue.settle([job.id]) == [])
+    _ = try await one.queue.whenEnded(job.id)
+    #expect(settled.all == ["one \(job.id)"])
+    await #expect(
+      throws: JobQueueError.refused(
+        id: job.id, why: "has its files on host one: retry it through a daemon there")
+    ) { try await two.queue.retry(job.id, by: "ben") }
+    await two.poll()
+    await #expect(
+      throws: JobQueueError.refused(
+        id: job.id, why: "has its files on host one: remove it through a daemon there")
+    ) { try await two.queue.remove(job.id, by: "ben") }
+    _ = try await one.queue.remove(job.id, by: "ben")
+    try await stop([one, two])
+  }
+
+  @Test("stops a job that was cancelled through another daemon, and follows a lane that was paused there")
+  func others() async throws {
+    let schema = PostgresCluster.newSchema()
+    let one = try await QueueMember(schema, host("one")) { operation in
+      while !operation.isCancelled { usleep(1000) }
+      return .cancelled(JobProgress())
+    }
+    let job = try await one.queue.submit(.of("work").with { $0.activeName = "a.csv" })
+    _ = try await one.queue.job(job.id, when: .running)
+    let two = try await QueueMember(schema, host("two"))
+    _ = try await two.queue.cancel(job.id, by: "ben")
+    #expect(try await two.queue.whenEnded(job.id).state == .cancelled)
+    _ = try await two.queue.pause(lane: "import", by: "ben")
+    await one.poll()
+    #expect(try await one.queue.laneSnapshots().map(\.isPaused) == [true])
+    try await stop([one, two])
+  }
+
+  @Test("tells who follows jobs on one daemon what another does")
+  func events() async throws {
+    let schema = PostgresCluster.newSchema()
+    let gate = Gate()
+    let one = try await QueueMember(schema, host("one"), passing(gate))
+    let two = try await QueueMember(schema, host("two"))
+    await two.poll()
+    let job = try await one.queue.submit(.of("work").with { $0.activeName = "a.csv" })
+    #expect(try await two.queue.job(job.id, when: .running).state == .running)
+    async let end = two.queue.job(job.id, when: .completed)
+    gate.open()
+    #expect(try await end.state == .completed)
+    try await stop([one, two])
+  }
+
+  // MARK: What no two daemons may do at the same time
+
+  @Test("takes a job with a unique key in once, whichever daemons are asked at the same time")
+  func unique() async throws {
+    let schema = PostgresCluster.newSchema()
+    var members: [QueueMember] = []
+    for _ in 1...3 { members.append(try await QueueMember(schema)) }
+    for round in 1...10 {
+      let submission = JobSubmission.of("work").with {
+        $0.uniqueKey = "key \(round)"
+        $0.isHeld = true
+      }
+      let ids = try await withThrowingTaskGroup(of: Int64.self) { group in
+        for member in members {
+          for _ in 1...4 { group.addTask { try await member.queue.submit(submission).id } }
+        }
+        return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
+      }
+      #expect(ids.count == 1)
+    }
+    try await stop(members)
+  }
+
+  @Test("lets a job go on that comes to follow another while that ends elsewhere")
+  func following() async throws {
+    let schema = PostgresCluster.newSchema()
+    let (one, two) = (try await QueueMember(schema), try await QueueMember(schema))
+    for _ in 1...20 {
+      let first = try await one.queue.submit(.of("work"))
+      async let one = two.queue.submit(.of("work").with { $0.after = [JobDependency(job: first.id)] })
+      async let other = two.queue.submit(.of("work").with { $0.after = [JobDependency(job: first.id)] })
+      for follower in [try await one, try await other] {
+        #expect(try await two.queue.whenEnded(follower.id).state == .completed)
+      }
+    }
+    try await stop([one, two])
+  }
+
+  @Test("lets a job go on whose predecessors end on two daemons at the same time, and a batch's callback once")
+  func joining() async throws {
+    let schema = PostgresCluster.newSchema()
+    let gate = Gate()
+    var members: [QueueMember] = []
+    for name in ["one", "two"] { members.append(try await QueueMember(schema, host(name), passing(gate))) }
+    for round in 1...10 {
+      var before: [JobDependency] = []
+      for member in members {
+        before.append(
+          JobDependency(job: try await member.queue.submit(.of("work").with { $0.activeName = "a.csv" }).id))
+      }
+      let follower = try await members[0].queue.submit(.of("work").with { $0.after = before })
+      await gate.arrivals(round * 3 - 1)
+      gate.open(3)
+      #expect(try await members[1].queue.whenEnded(follower.id).state == .completed)
+    }
+    let batch = try await members[0].queue.submit(
+      batch: BatchSubmission(
+        jobs: (1...12).map { _ in BatchSubmission.Member(.of("work")) }, callback: .of("work"), submittedBy: "anna"))
+    gate.open(13)
+    let callback = try #require(batch.callback)
+    #expect(try await members[1].queue.whenEnded(callback).claim == 1)
+    let counted = try await members[1].queue.batch(batch.id)
+    #expect(counted.pending == 0 && counted.failed == 0 && counted.total == 12)
+    try await stop(members)
+  }
+
+  @Test("runs no more jobs of a lane than all daemons may together")
+  func globalConcurrency() async throws {
+    let schema = PostgresCluster.newSchema()
+    let gate = Gate()
+    var lane = LaneConfiguration(name: "import", concurrency: 4)
+    lane.globalConcurrency = 2
+    var members: [QueueMember] = []
+    for _ in 1...3 {
+      members.append(try await QueueMember(schema, settings { $0.lanes = [lane] }, passing(gate)))
+    }
+    var ids: [Int64] = []
+    for round in 0..<12 { ids.append(try await members[round % 3].queue.submit(.of("work")).id) }
+    for number in 0..<12 {
+      await gate.arrivals(min(number + 2, 12))
+      for member in members { await member.poll() }
+      gate.open()
+    }
+    for id in ids { #expect(try await members[0].queue.whenEnded(id).state == .completed) }
+    #expect(gate.most == 2)
+    try await stop(members)
+  }
+
+  @Test("begins no more jobs of a lane in a time than its rate says, on all daemons together")
+  func rate() async throws {
+    let schema = PostgresCluster.newSchema()
+    let ran = Shared<Int64>()
+    let (starts, began) = AsyncStream<Void>.makeStream()
+    let lane = LaneConfiguration(name: "import", concurrency: 4, rate: RateLimit(jobs: 3, period: 86_400))
+    var members: [QueueMember] = []
+    for _ in 1...2 {
+      members.append(
+        try await QueueMember(schema, settings { $0.lanes = [lane] }) { operation in
+          ran.append(operation.job.id)
+          began.yield()
+          return .completed(JobProgress())
+        })
+    }
+    for round in 0..<10 { _ = try await members[round % 2].queue.submit(.of("work")) }
+    var count = 0
+    for await _ in starts {
+      count += 1
+      if count == 3 { break }
+    }
+    for member in members + members { await member.poll() }
+    #expect(ran.all.count == 3)
+    try await stop(members)
+  }
+
+  @Test("lets a job have its store alone, whichever daemons the others run on")
+  func exclusive() async throws {
+    let schema = PostgresCluster.newSchema()
+    let inside = Mutex((shared: 0, alone: 0, met: 0))
+    let work: ScriptedOperation.Script = { _ in
+      inside.withLock { state in
+        state.shared += 1
+        if state.alone > 0 { state.met += 1 }
+      }
+      usleep(2000)
+      inside.withLock { $0.shared -= 1 }
+      return .completed(JobProgress())
+    }
+    let alone: ScriptedOperation.Script = { _ in
+      inside.withLock { state in
+        if state.shared > 0 || state.alone > 0 { state.met += 1 }
+        state.alone += 1
+      }
+      usleep(2000)
+      inside.withLock { $0.alone -= 1 }
+      return .completed(JobProgress())
+    }
+    var members: [QueueMember] = []
+    for _ in 1...3 { members.append(try await QueueMember(schema, settings { $0.alone = alone }, work)) }
+    var ids: [Int64] = []
+    for round in 0..<45 {
+      let kind = round % 5 == 4 ? "alone" : "work"
+      ids.append(try await members[round % 3].queue.submit(.of(kind).with { $0.store = "main" }).id)
+    }
+    for id in ids { #expect(try await members[0].queue.whenEnded(id).state == .completed) }
+    #expect(inside.withLock(\.met) == 0)
+    try await stop(members)
+  }
+
+  @Test("makes one job of each elapse of a schedule that all daemons have")
+  func schedules() async throws {
+    let schema = PostgresCluster.newSchema()
+    let schedule = JobSchedule(
+      name: "often", calendar: [try CalendarExpression("*:*:*")], submission: .of("work"))
+    let ran = Shared<Int64>()
+    var members: [QueueMember] = []
+    for _ in 1...3 {
+      members.append(
+        try await QueueMember(schema, settings { $0.schedules = [schedule] }) { operation in
+          ran.append(operation.job.id)
+          return .completed(JobProgress())
+        })
+    }
+    var ended = Set<Int64>()
+    for await job in members[0].queue.events() where job.state == .completed {
+      ended.insert(job.id)
+      if ended.count == 4 { break }
+    }
+    try await stop(members)
+    let reader = try await QueueMember(schema, settings { $0.isStarted = false })
+    let jobs = try await reader.queue.jobs(JobFilter(limit: 1000))
+    #expect(Set(jobs.map(\.origin)).count == jobs.count && jobs.count >= 4)
+    #expect(ran.all.count == Set(ran.all).count)
+    try reader.coordinator.close()
+  }
+
+  @Test("removes ended jobs once, those of a host only there while a daemon works on it")
+  func pruning() async throws {
+    let schema = PostgresCluster.newSchema()
+    let (removals, removed) = AsyncStream<Int64>.makeStream()
+    func member(_ name: String, keeps: Bool = true) async throws -> QueueMember {
+      try await QueueMember(
+        schema,
+        settings {
+          $0.host = name
+          if !keeps { $0.retention = JobRetention(age: [.completed: 0]) }
+          $0.delegate = TestDelegate(removed: { job in removed.yield(job.id) })
+        })
+    }
+    let (one, two) = (try await member("one"), try await member("two"))
+    var ids: [Int64] = []
+    for round in 0..<6 {
+      let name: String? = round % 2 == 0 ? "a.csv" : nil
+      let job = try await one.queue.submit(.of("work").with { $0.activeName = name })
+      _ = try await one.queue.whenEnded(job.id)
+      ids.append(job.id)
+    }
+    try await stop([two])
+    // Three without a file, which nobody keeps.
+    let third = try await member("two", keeps: false)
+    await third.poll()
+    #expect(try await third.queue.jobs(JobFilter(limit: 100)).map(\.id).sorted() == [ids[0], ids[2], ids[4]])
+    try await stop([one])
+    let fourth = try await member("three", keeps: false)
+    await fourth.poll()
+    #expect(try await fourth.queue.jobs(JobFilter(limit: 100)).isEmpty)
+    var gone: [Int64] = []
+    for await id in removals {
+      gone.append(id)
+      if gone.count == 6 { break }
+    }
+    try await stop([third, fourth])
+    #expect(gone.sorted() == ids.sorted())
+  }
+
+  // MARK: The lease
+
+  @Test(
+    "stops a daemon that has lost its lease, because it was found over, or the server doesn't answer",
+    arguments: [true, false])
+  func lostLease(_ isFoundOver: Bool) async throws {
+    let schema = PostgresCluster.newSchema()
+    let (losses, lost) = AsyncStream<Void>.makeStream()
+    let member = try await QueueMember(
+      schema,
+      settings {
+        $0.timing = .init(lease: 2)
+        $0.delegate = TestDelegate(leaseLost: {
+          lost.yield()
+          lost.finish()
+        })
+      }
+    ) { operation in
+      while !operation.isDraining { usleep(1000) }
+      return .interrupted(JobProgress())
+    }
+    let job = try await member.queue.submit(.of("work"))
+    _ = try await member.queue.job(job.id, when: .running)
+    let cluster = try PostgresCluster.shared()
+    async let blocked =
+      isFoundOver
+      ? cluster.sql(#"DELETE FROM "\#(schema)"."QueueLease""#)
+      : cluster.sql(#"BEGIN; LOCK TABLE "\#(schema)"."QueueLease"; SELECT pg_sleep(4); COMMIT"#)
+    var count = 0
+    for await _ in losses { count += 1 }
+    #expect(count == 1)
+    _ = try await blocked
+    #expect(await member.queue.drain(timeout: .seconds(60)).isEmpty)
+    await member.queue.leave()
+    try member.coordinator.close()
+  }
+
+  // MARK: How work is found
+
+  @Test("finds what others take in by looking alone", .timeLimit(.minutes(5)))
+  func polling() async throws {
+    let schema = PostgresCluster.newSchema()
+    let one = try await QueueMember(schema, settings { $0.isStarted = false })
+    let two = try await QueueMember(schema, settings { $0.timing.listens = false })
+    let job = try await one.queue.submit(.of("work"))
+    #expect(try await two.queue.whenEnded(job.id).state == .completed)
+    try await stop([two, one])
+  }
+
+  @Test("hears of what others take in without looking", .timeLimit(.minutes(5)))
+  func listening() async throws {
+    let schema = PostgresCluster.newSchema()
+    let one = try await QueueMember(schema, settings { $0.isStarted = false })
+    let two = try await QueueMember(schema, settings { $0.timing.poll = 100_000 })
+    // The listener may not have connected yet.
+    for _ in 1...3 {
+      let job = try await one.queue.submit(.of("work"))
+      #expect(try await two.queue.whenEnded(job.id).state == .completed)
+    }
+    try await stop([two, one])
+  }
+
+  @Test("is refused on a store that only one process writes to")
+  func otherStores() throws {
+    let coordinator = PersistentStoreCoordinator(model: QueueModel.model)
+    try coordinator.addPersistentStore(.inMemory())
+    #expect(throws: QueueMembership.NotShared.self) {
+      try QueueMembership(in: coordinator, as: .init(host: "one", version: "1"))
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Logging
+import ManagedObjects
+import PostgresStore
+import TestSupport
+
+@testable import Jobs
+
+/// A daemon of a shared queue, as far as the queue goes.
+final class QueueMember: Sendable {
+  struct Settings: Sendable {
+    var host = "here"
+    var timing = QueueMembership.Timing()
+    var lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 2)]
+    var schedules: [JobSchedule] = []
+    var retention = JobRetention()
+    var isStarted = true
+    var delegate = TestDelegate()
+    /// What a job of the kind `alone` does, which has its store to itself.
+    var alone: ScriptedOperation.Script = { _ in .completed(JobProgress()) }
+  }
+
+  let queue: JobQueue
+  let coordinator: PersistentStoreCoordinator
+  private let delegate: TestDelegate
+  private let folder: ScratchDirectory
+
+  /// - Parameter work: what a job of the kind `work` does.
+  init(
+    _ schema: String, _ settings: Settings = Settings(), _ work: @escaping ScriptedOperation.Script = passing()
+  ) async throws {
+    folder = try ScratchDirectory()
+    delegate = settings.delegate
+    coordinator = PersistentStoreCoordinator(model: QueueModel.model)
+    try coordinator.addPersistentStore(.postgres(try PostgresCluster.shared().address(), schema: schema))
+    var catalogue = OperationCatalogue()
+    catalogue.add("work") { ScriptedOperation(job: $0, environment: $1, script: work) }
+    catalogue.add("alone", access: .exclusive) {
+      ScriptedOperation(job: $0, environment: $1, script: settings.alone)
+    }
+    let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    queue = try JobQueue(
+      coordinator: coordinator, lanes: settings.lanes, operations: catalogue,
+      environment: JobEnvironment(
+        dataStores: [:], activeDirectory: folder.url, rejectsDirectory: folder.url, logger: quiet),
+      retention: settings.retention, schedules: settings.schedules,
+      membership: try QueueMembership(
+        in: coordinator, as: .init(host: settings.host, version: "1"), timing: settings.timing),
+      logger: quiet)
+    queue.delegate = delegate
+    if settings.isStarted { try await queue.start() }
+  }
+
+  /// Has it look at what the others have done, and waits for that.
+  func poll() async {
+    await queue.ledger.queue.perform { _ in self.queue.poll() }
+  }
+
+  /// Stops it, as a daemon does.
+  func stop() async throws -> [Job] {
+    let left = await queue.drain(timeout: .seconds(60))
+    await queue.leave()
+    try coordinator.close()
+    return left
+  }
+}
