@@ -167,8 +167,9 @@ final class ConnectionCounts: Sendable {
 
   /// The three who hold most, for the log: `user 1000: 512, user 1001: 3`.
   var mostHeld: String {
-    state.withLock { $0.open }.filter { counts($0.key) }.sorted { $0.value > $1.value }.prefix(3)
-      .map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    state.withLock { $0.open }.filter { counts($0.key) }.map { (name: "\($0.key)", count: $0.value) }
+      .sorted { ($1.count, $0.name) < ($0.count, $1.name) }.prefix(3)
+      .map { "\($0.name): \($0.count)" }.joined(separator: ", ")
   }
 
   /// Whether clients get connections; a warning for a minute after some didn't.
