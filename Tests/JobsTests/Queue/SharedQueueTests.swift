@@ -461,7 +461,7 @@ struct SharedQueueTests {
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = 'lade'")
     }
     var ids: [Int64] = []
-    for round in 0..<20 {
+    for round in 0..<8 {
       let member = members[round % 2]
       async let job = member.queue.submit(.of("work"))
       try await endConnections()
