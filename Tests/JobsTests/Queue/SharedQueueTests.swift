@@ -49,13 +49,7 @@ struct SharedQueueTests {
   func rescue() async throws {
     let schema = PostgresCluster.newSchema()
     let gate = Gate()
-    let stopped = try await QueueMember(
-      schema,
-      settings {
-        $0.host = "one"
-        $0.timing = .init(lease: 1)
-      }
-    ) { _ in
+    let stopped = try await QueueMember(schema, host("one")) { _ in
       gate.pass()
       return .failed(JobFailure(code: "x", message: "x", isRetryable: true), JobProgress())
     }
@@ -63,6 +57,7 @@ struct SharedQueueTests {
     await gate.arrivals(1)
     // As by SIGSTOP: it neither renews its lease nor looks at anything.
     stopped.queue.sharing?.end()
+    try await PostgresCluster.shared().sql(#"UPDATE "\#(schema)"."QueueLease" SET until = '2000-01-01'"#)
     let other = try await QueueMember(schema, host("two")) { _ in .completed(JobProgress(records: 1)) }
     let end = try await other.queue.whenEnded(job.id)
     #expect(end.state == .completed && end.claim == 3 && end.rescues == 1)
@@ -432,8 +427,8 @@ struct SharedQueueTests {
       while !operation.isDraining { usleep(1000) }
       return .interrupted(JobProgress())
     }
-    let job = try await member.queue.submit(.of("work"))
-    _ = try await member.queue.job(job.id, when: .running)
+    // It may have begun, or not.
+    _ = try await member.queue.submit(.of("work"))
     let cluster = try PostgresCluster.shared()
     async let blocked =
       isFoundOver
@@ -446,6 +441,41 @@ struct SharedQueueTests {
     #expect(await member.queue.drain(timeout: .seconds(60)).isEmpty)
     await member.queue.leave()
     try member.coordinator.close()
+  }
+
+  @Test("runs each job once although the server ends all connections again and again")
+  func lostConnections() async throws {
+    let server = try PostgresCluster()
+    let ran = Shared<Int64>()
+    var members: [QueueMember] = []
+    for name in ["one", "two"] {
+      members.append(
+        try await QueueMember("work", host(name), on: server) { operation in
+          ran.append(operation.job.id)
+          usleep(5000)
+          return .completed(JobProgress())
+        })
+    }
+    func endConnections() async throws {
+      try await server.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = 'lade'")
+    }
+    var ids: [Int64] = []
+    for round in 0..<8 {
+      let member = members[round % 2]
+      async let job = member.queue.submit(.of("work"))
+      try await endConnections()
+      ids.append(try await job.id)
+    }
+    let second = members[1]
+    for id in ids {
+      async let end = second.queue.whenEnded(id)
+      try await endConnections()
+      let ended = try await end
+      #expect(ended.state == .completed && ended.claim == 1)
+    }
+    #expect(ran.all.sorted() == ids.sorted())
+    try await stop(members)
   }
 
   // MARK: How work is found

@@ -25,14 +25,17 @@ final class QueueMember: Sendable {
   private let delegate: TestDelegate
   private let folder: ScratchDirectory
 
-  /// - Parameter work: what a job of the kind `work` does.
+  /// - Parameters:
+  ///   - server: where the queue is; nil for the one that tests share.
+  ///   - work: what a job of the kind `work` does.
   init(
-    _ schema: String, _ settings: Settings = Settings(), _ work: @escaping ScriptedOperation.Script = passing()
+    _ schema: String, _ settings: Settings = Settings(), on server: PostgresCluster? = nil,
+    _ work: @escaping ScriptedOperation.Script = passing()
   ) async throws {
     folder = try ScratchDirectory()
     delegate = settings.delegate
     coordinator = PersistentStoreCoordinator(model: QueueModel.model)
-    try coordinator.addPersistentStore(.postgres(try PostgresCluster.shared().address(), schema: schema))
+    try coordinator.addPersistentStore(.postgres(try (server ?? .shared()).address(), schema: schema))
     var catalogue = OperationCatalogue()
     catalogue.add("work") { ScriptedOperation(job: $0, environment: $1, script: work) }
     catalogue.add("alone", access: .exclusive) {
