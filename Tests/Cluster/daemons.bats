@@ -94,7 +94,7 @@ END
     let_go() { is "count(*) = 0 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'a-1' AND mode = 'RowExclusiveLock'"; }
     eventually let_go
     signal CONT a
-    start_those_gone
+    meanwhile=revive
     finish
 END
 }

@@ -29,12 +29,14 @@ trap told EXIT
 die() { echo "$*"; exit 1; }
 skip() { echo "$*"; exit 77; }
 
-# eventually COMMAND...: repeats it until it succeeds, for two minutes at most, or as many seconds as `patience` says.
+# eventually COMMAND...: repeats it until it succeeds, for two minutes at most, and between does what $meanwhile says.
+meanwhile=
 eventually() {
-  local end=$((SECONDS + ${patience:-120}))
+  local end=$((SECONDS + 120))
   until "$@"; do
-    ((SECONDS < end)) || die "not within ${patience:-120} seconds: $*"
+    ((SECONDS < end)) || die "not within two minutes: $*"
     sleep 0.1
+    $meanwhile
   done
 }
 # equal WHAT WANTED FOUND
@@ -132,6 +134,8 @@ is() { [[ $(sql "SELECT $1" 2> /dev/null) == t ]]; }
 declare -A pid=() starts=() preload=()
 # Where daemons look for the server, and under which queue they work: `own`, in SQLite, or `shared`.
 servers="host=${address[db1]},${address[db2]}" queue=own
+# How soon others take over from a daemon. Shorter than a restart of the server takes, so that leases run out in tests of that.
+lease=6s
 # Rows of a batch, and jobs that a daemon runs at the same time.
 batch=200 slots=1
 
@@ -154,7 +158,7 @@ recipes:
   rows: { store: main, entity: Row, batch_size: $batch, max_attempts: 100 }
 END
   if [[ $queue == shared ]]; then
-    echo "queue: { postgres: \"$connection\", schema: lade_queue, host: $1, lease: 6s }" >> "$1/lade.yaml"
+    echo "queue: { postgres: \"$connection\", schema: lade_queue, host: $1, lease: $lease }" >> "$1/lade.yaml"
   fi
 }
 
@@ -209,20 +213,15 @@ crash() {
     gone "$name"
   done
 }
-# start_those_gone: daemons whose leases have run out have ended. All that are there end at once or not at all, so each has
-# renewed its lease before it is looked at.
-start_those_gone() {
+# revive: starts daemons that have ended because they couldn't renew their leases, as systemd would.
+revive() {
   local name
-  [[ $queue == shared ]] || return 0
   for name in "${fleet[@]}"; do
-    eventually renewed_or_gone "$name"
-    if ! kill -0 "${pid[$name]}" 2> /dev/null; then lost_lease "$name"; start "$name"; fi
+    if kill -0 "${pid[$name]}" 2> /dev/null; then continue; fi
+    lost_lease "$name"
+    start "$name"
   done
 }
-renewed_or_gone() { ! kill -0 "${pid[$1]}" 2> /dev/null || has_lease "$1"; }
-# has_lease NAME: whether the lease of a daemon's present start isn't over.
-has_lease() { is "bool_or(l.until > now()) FROM lade_queue.\"QueueDaemon\" AS d JOIN lade_queue.\"QueueLease\" AS l USING (incarnation)
-  WHERE d.process = ${pid[$1]}"; }
 
 # set_clock NAME SECONDS: how far a daemon's clock is ahead, from its next start on and at once if it was set before that.
 set_clock() {

@@ -11,7 +11,7 @@ load outside.bash
     lose db1 a
     until_given_up a
     heal db1 a
-    start_those_gone
+    meanwhile=revive
     finish
 END
 }
@@ -25,7 +25,7 @@ END
     lose a db1
     until_given_up a
     heal a db1
-    start_those_gone
+    meanwhile=revive
     finish
 END
 }
@@ -39,7 +39,7 @@ END
     cut a db1
     until_given_up a
     mend a db1
-    start_those_gone
+    meanwhile=revive
     finish
 END
 }
@@ -70,7 +70,7 @@ END
     cut db1 db2
     eventually is "count(*) > 0 FROM pg_stat_activity WHERE usename = 'lade' AND wait_event = 'SyncRep'"
     mend db1 db2
-    start_those_gone
+    meanwhile=revive
     finish
 END
 }

@@ -26,6 +26,7 @@ END
     gather
     work 2
     more_batches
+    meanwhile=revive
     server db1 restart -m immediate
     more_batches
     server db1 restart -m fast
@@ -37,12 +38,12 @@ END
 @test "a standby takes over while the former primary lives, with a commit that only that one has" {
   cluster << 'END'
     start_servers
-    batch=20
+    batch=20 lease=30s
     gather
     work 3 5000
     take_over_amid_commit
     server db1 stop -m immediate
-    start_those_gone
+    meanwhile=revive
     finish
 END
 }
@@ -50,14 +51,14 @@ END
 @test "the same, and the new primary has given the number of that transaction to another" {
   cluster << 'END'
     start_servers
-    batch=20
+    batch=20 lease=30s
     gather
     work 3 5000
     take_over_amid_commit
     sql "DO 'BEGIN FOR i IN 1..500 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END'"
     is "pg_xact_status('$number'::xid8) = 'committed'" || die "the number $number isn't given again"
     server db1 stop -m immediate
-    start_those_gone
+    meanwhile=revive
     finish
 END
 }
@@ -71,6 +72,7 @@ END
     server db1 stop -m immediate
     server db2 promote
     primary=db2
+    meanwhile=revive
     more_batches
     finish
 END
@@ -111,6 +113,7 @@ END
     kill $(jobs -p | grep -vxF "$(printf '%s\n' "${pid[@]}")")
     emptied() { [[ $(sql "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'greedy'") == 0 ]]; }
     eventually emptied
+    meanwhile=revive
     more_batches
     finish
 END

@@ -18,6 +18,9 @@ import WebPages
 /// try await Daemon(configurationPath: CommandLine.arguments[1], operations: operations).run()
 /// ```
 public struct Daemon: Sendable {
+  /// How long a daemon without its lease may take to stop in order.
+  private static let timeAfterLease: TimeInterval = 5
+
   private let loaded: LoadedConfiguration
   private let level: LiveLogLevel
   private let log = LogRing()
@@ -147,7 +150,13 @@ public struct Daemon: Sendable {
     let services = ServiceGroup(services: parts.services(control, metrics, web), logger: logger)
     let listening = await listen(to: services, parts)
     defer { listening.cancel() }
-    parts.lease.whenLost {
+    parts.lease.whenLost { [logger] in
+      // Nothing that is left to do counts any more, and where the server can't be reached, each step of it would wait for that. As a
+      // daemon that is killed, it leaves everything to its next start.
+      DispatchQueue.global().asyncAfter(deadline: .now() + Self.timeAfterLease) {
+        logger.error("laded ends amid its work: \(DaemonError.leaseLost)")
+        _exit(DaemonError.leaseLost.exitStatus)
+      }
       Task {
         await parts.reloader.stop()
         await services.triggerGracefulShutdown()
