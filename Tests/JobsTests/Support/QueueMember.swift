@@ -10,7 +10,8 @@ import TestSupport
 final class QueueMember: Sendable {
   struct Settings: Sendable {
     var host = "here"
-    var timing = QueueMembership.Timing()
+    /// A lease isn't lost because the tests have little time.
+    var timing = QueueMembership.Timing(lease: 600)
     var lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 2)]
     var schedules: [JobSchedule] = []
     var retention = JobRetention()
