@@ -37,8 +37,8 @@ struct ConfigurationProblemTests {
     Case(
       stores + "colour: red\n",
       "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `exports`, `intake`, `keep`, `lanes`, "
-        + "`log_level`, `metrics`, `operators`, `queries`, `recipes`, `rescan_interval`, `retry`, `save_recipes`, `schedules`, "
-        + "`socket`, `spool`, `state`, `stores`, `time_zone`, `web`"),
+        + "`log_level`, `metrics`, `operators`, `queries`, `queue`, `recipes`, `rescan_interval`, `retry`, `save_recipes`, "
+        + "`schedules`, `socket`, `spool`, `state`, `stores`, `time_zone`, `web`"),
     Case(stores + "spool: 5\n", "2:8: `spool` must be text, and is the number 5; put it in quotes"),
     Case(
       stores + "operators: [root, nobody-of-that-name]\n",
