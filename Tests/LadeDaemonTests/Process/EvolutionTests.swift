@@ -159,7 +159,7 @@ struct EvolutionTests {
       try folder.drop(
         "number,name,c\(rounds)\n\(rounds),M\(rounds),v\(rounds)\n", as: "\(rounds).csv", into: "members")
     }
-    #expect(rounds >= 3, "so many changes are met")
+    #expect(KillPoint.changes(in: rounds) >= 7, "so many changes are met")
     let daemon = try await folder.start()
     let jobs = try await folder.listedJobs()
     #expect(jobs.count == rounds)

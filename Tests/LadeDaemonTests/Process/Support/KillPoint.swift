@@ -50,6 +50,9 @@ final class KillPoint {
   /// - Parameter round: from 1.
   func arm(round: Int) throws { try arm(1 + (round - 1) * Self.step) }
 
+  /// How many changes there were at least, when none was met in the last of so many rounds.
+  static func changes(in rounds: Int) -> Int { 1 + (rounds - 2) * step }
+
   private static let step = ProcessInfo.processInfo.environment["LADE_FAULTS"] == "all" ? 1 : 3
 
   /// Begins to count again.
