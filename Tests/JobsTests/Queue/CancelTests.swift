@@ -110,11 +110,16 @@ struct CancelTests {
   @Test("a removal is refused before it waits for the job's file to be put away", arguments: StoreKind.allCases)
   func refusedRemoval(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
-    let latch = Latch()
-    let queue = try house.queue(delegate: .init(finished: { _ in await latch.wait() }))
+    let (begun, latch) = (Latch(), Latch())
+    let finished: @Sendable (Job) async -> Void = { _ in
+      begun.open()
+      await latch.wait()
+    }
+    let queue = try house.queue(delegate: .init(finished: finished))
     try await queue.start()
     let job = try await queue.submit(.of("noop"))
-    _ = try await queue.job(job.id, when: .completed)
+    // Its end isn't announced before its file is put away.
+    await begun.wait()
     let refuse: JobQueue.Permission = { throw Refused(submitter: $0) }
     await #expect(throws: Refused(submitter: "anna")) {
       try await queue.remove(job.id, by: "ben", permission: refuse)
