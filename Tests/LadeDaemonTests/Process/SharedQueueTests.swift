@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "A queue that daemons share", .startsDaemons, .serialized, .timeLimit(.minutes(20)),
+  "A queue that daemons share", .startsDaemons, .serialized,
   .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"))
 struct SharedQueueTests {
   /// A daemon with a host's name, whose queue and store are in a server.
@@ -64,8 +64,9 @@ struct SharedQueueTests {
   @Test("has every row once when a daemon was held up for longer than its lease, which then exits with status 75")
   func heldUp() async throws {
     let server = try PostgresCluster()
+    // Long enough that neither daemon loses it because other tests leave it little of the processors.
     let (one, two) = (
-      try folder(server, host: "one", lease: "3s"), try folder(server, host: "two", lease: "3s")
+      try folder(server, host: "one", lease: "15s"), try folder(server, host: "two", lease: "15s")
     )
     let (first, second) = (try await one.start(), try await two.start())
     let rows = (1...60_000).map { "\($0),Name \($0),\($0)" }
@@ -73,7 +74,7 @@ struct SharedQueueTests {
     while try await server.sql("SELECT count(*) > 5000 FROM club.\"Member\"") != "t" {}
     first.send(SIGSTOP)
     // The other daemon puts the job back.
-    while try await server.sql("SELECT rescues FROM work.\"Job\"") != "1" {}
+    while try await server.sql("SELECT rescues > 0 FROM work.\"Job\"") != "t" {}
     first.send(SIGCONT)
     let ending = try await first.ended()
     let log = try first.log
