@@ -33,7 +33,7 @@ struct QueueModelTests {
         uniqueKey origin submittedAt notBefore availableAt startedAt endedAt attempt maxAttempts rescues isHeld \
         isAwaitingFile isCancelRequested reason failureCode note rejectsFile bytesDone bytesTotal records inserted \
         updated unchanged deleted rejected skipped timeout deadline expiresAt isAwaitingJobs isFollowed batch \
-        checkpoint claim owner host revision transitions dependencies
+        checkpoint claim owner host revision sharedFile transitions dependencies
         """,
         "JobTransition: at fromState toState reason requestedBy job",
         "JobDependency: on condition isSettled job",
@@ -42,6 +42,7 @@ struct QueueModelTests {
         "JobSchedule: name calendar handled lastElapse lastOutcome lastOrigin isPaused pausedBy pausedAt",
         "RecipeRun: recipe endedAt job records",
         "QueueDaemon: incarnation host startedAt process version isGone", "QueueLease: incarnation until",
+        "JobFilePart: job name start bytes closing",
       ])
   }
 
@@ -61,10 +62,11 @@ struct QueueModelTests {
         "Job.ended: state endedAt where endedAt != nil",
         "Job.unique: uniqueKey state where uniqueKey != nil", "Job.batch: batch where batch != nil",
         "Job.owner: owner where owner != nil", "JobDependency.on: on", "QueueLease.until: until",
+        "JobFilePart.place: job name start",
       ])
     #expect(
       QueueModel.model.entities.map(\.definition.uniquenessConstraints) == [
-        [["origin"]], [], [], [], [["lane"]], [["name"]], [], [["incarnation"]], [["incarnation"]],
+        [["origin"]], [], [], [], [["lane"]], [["name"]], [], [["incarnation"]], [["incarnation"]], [],
       ])
   }
 
