@@ -38,7 +38,7 @@ extension JobQueue {
   /// The rejects of a job that any daemon may run; nil for those of another, which are on its host.
   package func sharedRejects(of job: Job) -> SharedRejects? {
     guard job.sharedFile != nil, let files else { return nil }
-    return SharedRejects(files.parts, of: job.id)
+    return SharedRejects(files.parts, of: job)
   }
 
   /// Whether a daemon works on that host.

@@ -11,18 +11,21 @@ import Importing
 package struct SharedRejects: RejectCopy {
   private let parts: FileParts
   private let job: Int64
+  /// Whether they are changed by the daemon that runs the job, and not after its end.
+  private let isOfRun: Bool
 
-  init(_ parts: FileParts, of job: Int64) {
+  init(_ parts: FileParts, of job: Job) {
     self.parts = parts
-    self.job = job
+    self.job = job.id
+    isOfRun = !job.state.isEnded
   }
 
   package func write(_ bytes: [UInt8], at offset: Int64, of name: String, closing: [UInt8]) throws {
-    try parts.write(Data(bytes), of: job, name, at: offset, closing: Data(closing), isOfRun: true)
+    try parts.write(Data(bytes), of: job, name, at: offset, closing: Data(closing), isOfRun: isOfRun)
   }
 
   package func cut(_ name: String, to length: Int64) throws {
-    try parts.cut(job, name, to: length, isOfRun: true)
+    try parts.cut(job, name, to: length, isOfRun: isOfRun)
   }
 
   package func read(_ name: String, to length: Int64, _ body: ([UInt8]) throws -> Void) throws {

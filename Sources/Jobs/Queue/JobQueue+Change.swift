@@ -210,12 +210,14 @@ extension JobQueue {
         Self.sending.async { continuation.resume(returning: self.share([id], named: { _, _ in activeName })[id]) }
       }
     }
-    return try await ledger.change { [shared] turn in
+    let job = try await ledger.change { [shared] turn in
       let job = try turn.job(id)
       try turn.takeFile(
         of: job, named: activeName.map { name in { _, _ in name } }, isOnDisk: true, shared: shared, by: who)
       return job
     }
+    files?.forget([id])
+    return job
   }
 
   /// Files that arrive otherwise than by the spool are sent one after the other.
