@@ -2,7 +2,7 @@
 // of the finished import: a kill before that save leaves the file unknown, a kill after it leaves it known. The last hundred
 // thousand are kept, each a short row, so that they don't grow forever.
 
-import Foundation
+package import Foundation
 import ManagedObjects
 
 /// A file, identified by the hash of its bytes, and what it is imported into.
@@ -91,7 +91,7 @@ struct KnownFile {
 
 extension Data {
   /// Two hexadecimal digits for each byte.
-  var hexadecimal: String {
+  package var hexadecimal: String {
     map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }
 }

@@ -15,6 +15,8 @@ final class RejectFile {
   /// Whether it begins with a byte order mark, which marks it as UTF-8 whatever the source's options say.
   private let isMarked: Bool
   private let isDurable: Bool
+  /// Where its records are kept once more, as durable as here.
+  private let copy: RejectFileCopy?
   private var descriptor: Int32 = -1
   private var buffer: [UInt8] = []
   /// The bytes written so far, without the closing.
@@ -27,12 +29,19 @@ final class RejectFile {
   ///   - isMarked: whether the file is to begin with a byte order mark.
   ///   - length: the valid part of the file; the rest is from a run that was killed.
   ///   - isDurable: false for a file that nobody needs after a loss of power.
-  init(path: String, form: any RejectForm, isMarked: Bool, length: Int64, isDurable: Bool = true) throws {
+  ///   - copy: where its records are kept once more; what is there counts.
+  init(
+    path: String, form: any RejectForm, isMarked: Bool, length: Int64, isDurable: Bool = true,
+    copy: RejectFileCopy? = nil
+  ) throws {
     self.path = path
+    self.copy = copy
     self.isDurable = isDurable
     self.length = length
     self.form = form
     self.isMarked = isMarked
+    try copy?.cut(to: length)
+    if length > 0 { try copy?.restore(path, to: length) }
     var status = stat()
     if lstat(path, &status) == 0 {
       try open()
@@ -78,6 +87,7 @@ final class RejectFile {
     try write(buffer + closing, at: length)
     try sync()
     if length == 0, isDurable { try syncDirectory() }
+    try copy?.write(buffer, at: length, closing: closing)
     length += Int64(buffer.count)
     isClosed = true
     buffer.removeAll(keepingCapacity: true)
@@ -89,6 +99,7 @@ final class RejectFile {
     buffer.removeAll(keepingCapacity: true)
     guard length < self.length else { return }
     guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
+    try copy?.cut(to: length)
     self.length = length
     isClosed = false
   }
@@ -99,6 +110,7 @@ final class RejectFile {
     guard descriptor >= 0, length <= self.length else { return }
     // Also what couldn't be written as a whole.
     guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
+    try copy?.cut(to: length)
     self.length = length
     isClosed = false
     try flush()

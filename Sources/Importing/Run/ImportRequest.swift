@@ -18,6 +18,8 @@ package struct ImportRequest: Sendable {
   package var options: ImportOptions
   /// The reject file; for a ``feed``, a folder with one file for each member that has rejects.
   package var rejects: URL
+  /// Where its rejects are kept once more, if it may go on elsewhere; nil otherwise.
+  package var rejectCopy: (any RejectCopy)?
   /// What it resolves, if the source is made of the rejects of another job.
   package var retry: RejectRetry?
   /// What becomes of the recipe's cursor when all rows of its incremental source are in the store; nil for any other source.

@@ -1,3 +1,4 @@
+import Foundation
 import ManagedObjects
 
 /// Loads the records of one open source into the objects of one entity, batch by batch, from a checkpoint to the end.
@@ -54,7 +55,10 @@ final class SourceLoad {
     if mode.needsKey, isTabular || mapping.rules.identities.isEmpty { try mapping.checkKey(mode) }
     rejects = try RejectFile(
       path: request.rejects.path, form: reader.rejectForm,
-      isMarked: options.reader.mayReadUTF8AsAnother, length: begin.rejectsLength)
+      isMarked: options.reader.mayReadUTF8AsAnother, length: begin.rejectsLength,
+      copy: request.rejectCopy.map {
+        RejectFileCopy($0, name: Self.copyName(of: request.rejects, isMember: part != nil))
+      })
     self.request = request
     self.part = part
     self.source = source
@@ -81,6 +85,12 @@ final class SourceLoad {
       try request.retry.map { try RejectResolution($0) })
     bytesDone = position == nil ? 0 : reader.bytesRead
     bytesTotal = reader.bytesTotal
+  }
+
+  /// What the copy of a reject file is called: as the file is, from the folder of all reject files on.
+  private static func copyName(of file: URL, isMember: Bool) -> String {
+    let name = file.lastPathComponent
+    return isMember ? file.deletingLastPathComponent().lastPathComponent + "/" + name : name
   }
 
   /// Reads, converts and writes batch after batch. Postponed indexes are rebuilt however it ends.

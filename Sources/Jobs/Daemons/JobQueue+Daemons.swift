@@ -32,6 +32,15 @@ extension JobQueue {
     return host != membership.host
   }
 
+  /// Whether a daemon on any host may run it.
+  package func isAnybodys(_ job: Job) -> Bool { job.sharedFile != nil || !isElsewhere(job) }
+
+  /// The rejects of a job that any daemon may run; nil for those of another, which are on its host.
+  package func sharedRejects(of job: Job) -> SharedRejects? {
+    guard job.sharedFile != nil, let files else { return nil }
+    return SharedRejects(files.parts, of: job)
+  }
+
   /// Whether a daemon works on that host.
   func isKeptElsewhere(_ job: Job) -> Bool { isElsewhere(job) && state.otherHosts.contains(job.host ?? "") }
 

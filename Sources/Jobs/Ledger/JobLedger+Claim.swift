@@ -113,7 +113,8 @@ extension LedgerTurn {
       && .equal(JobRecord.Key.state.name, .string(JobState.available.rawValue))
     if let daemon {
       let host = JobRecord.Key.host.name
-      wanted = wanted && (.equal(host, .null) || .equal(host, .string(daemon.host)))
+      let isAnybodys = FetchPredicate.notEqual(JobRecord.Key.sharedFile.name, .null)
+      wanted = wanted && (.equal(host, .null) || .equal(host, .string(daemon.host)) || isAnybodys)
     }
     if !closed.isEmpty {
       let names = closed.sorted().map { Value.string($0) }

@@ -27,6 +27,17 @@ extension JobLedger {
     }
   }
 
+  /// The job of that number, by what is durable; nil if there is none. Blocks.
+  func readNow(_ id: Int64) throws -> Job? {
+    try reader.performAndWait { context in
+      let objectID = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: id)
+      let request = FetchRequest<JobRecord>(
+        entityName: QueueModel.job,
+        predicate: .comparison(.evaluatedObject, .equal, .constant(.object(objectID))), fetchLimit: 1)
+      return try context.fetch(request).first?.snapshot()
+    }
+  }
+
   /// Whether a job is that of an operation, by what is durable. Blocks.
   func isOwn(_ job: Job) throws -> Bool {
     try reader.performAndWait { context in

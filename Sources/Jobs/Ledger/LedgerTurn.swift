@@ -121,6 +121,9 @@ final class LedgerTurn {
       // The reason of its end stays, whatever follows.
       if before.state?.isEnded != true || after.state != before.state { job.reason = reason }
       step = try insert(from: before.state, to: after.state, reason: reason, by: who, of: job)
+      if after.state == .completed, job.sharedFile != nil {
+        try deleteFiles(of: job.objectID.number, onlySource: true)
+      }
       if after.state?.isEnded == true, job.isAwaitingFile, job.origin?.endsWithoutFile == true { job.origin = nil }
     } else if actions.isEmpty {
       return
@@ -189,6 +192,8 @@ final class LedgerTurn {
   func remove(_ job: JobRecord) throws {
     removals.append(LedgerChange(job: try job.snapshot(), from: job.jobState, actions: [], isRemoved: true))
     if let number = job.batch { try leaveBatch(number, job) }
+    // A daemon may have been killed after it had written the file of a job that doesn't name it.
+    if daemon != nil, job.kind == ImportOperation.kind { try deleteFiles(of: job.objectID.number, onlySource: false) }
     context.delete(job)
   }
 

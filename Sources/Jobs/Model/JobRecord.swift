@@ -9,7 +9,7 @@ package final class JobRecord: ManagedObject {
   enum Key: String, CaseIterable {
     case kind, lane, state, priority, store, entityName, recipe, source, tags, submittedBy, uniqueKey, origin
     case submittedAt, availableAt, startedAt, endedAt, expiresAt, isHeld, isAwaitingFile, batch, attempt, failureCode
-    case owner, host
+    case owner, host, sharedFile
 
     var name: String { rawValue }
   }
@@ -67,6 +67,8 @@ extension JobRecord {
     job.recipe = recipe
     job.source = source
     job.host = host
+    job.sharedFile = sharedFile
+    job.isFileInDatabase = sharedFile != nil
     job.activeName = activeName
     job.format = format
     job.options = options

@@ -22,6 +22,7 @@ extension QueueModel {
   package static let recipeRun = "RecipeRun"
   package static let daemon = "QueueDaemon"
   package static let lease = "QueueLease"
+  package static let filePart = "JobFilePart"
 }
 
 /// A word of the vocabulary, which an attribute holds by its name.
@@ -37,4 +38,5 @@ extension AttributeValue where Self: RawRepresentable, RawValue == String {
 
 extension JobState: AttributeValue {}
 extension JobOrigin: AttributeValue {}
+extension SharedFile: AttributeValue {}
 extension JobDependency.Condition: AttributeValue {}

@@ -97,3 +97,15 @@ package final class LeaseRecord: ManagedObject {
     var name: String { rawValue }
   }
 }
+
+/// A piece of a file in the store of a shared queue. See ``FileParts``.
+package final class FilePartRecord: ManagedObject {
+  package override class var validatesValues: Bool { false }
+
+  /// The names of the attributes that requests search and sort by.
+  enum Key: String, CaseIterable {
+    case job, name, start
+
+    var name: String { rawValue }
+  }
+}

@@ -1,5 +1,5 @@
 import Foundation
-import Importing
+package import Importing
 package import ManagedObjects
 
 /// Imports a file of the spool's `active/` into a data store.
@@ -176,12 +176,14 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     guard let activeName = job.activeName else {
       throw JobFailure(code: "no_source", message: "the job has no file to import", isRetryable: false)
     }
+    try environment.fetchFile?(job)
     var request = ImportRequest(
       job: checkpointName,
       source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
       entity: entity, options: options,
       rejects: environment.rejectsDirectory.appendingPathComponent(Self.rejectsName(of: job, options.reader)))
     request.isMoved = true
+    request.rejectCopy = environment.rejectCopy
     if let rejected = job.origin?.retriedJob {
       request.retry = RejectRetry(
         rejected: JobCheckpoint.name(rejected, queue: environment.queueIdentifier), job: job.id,
@@ -193,7 +195,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
 
   /// Rejects are in a file named after the job, so that it is read as the source was when it is dropped again; of a feed in
   /// a folder of such files.
-  static func rejectsName(of job: Job, _ options: ReaderOptions) -> String {
+  package static func rejectsName(of job: Job, _ options: ReaderOptions) -> String {
     let name = String(job.id)
     if job.entity == ImportRequest.feed { return RejectFileName.folderName(job: name) }
     return RejectFileName.name(job: name, source: job.source ?? "", options)

@@ -33,10 +33,21 @@ public struct JobEnvironment: Sendable {
   package var reportsDirectory: URL?
   /// The nice value of the threads that jobs run on, from 0 to 19, so that answers get the processor before jobs.
   package var niceness: Int32 = 0
+  /// How long a file may be whose bytes go to the store of a shared queue; nil for none.
+  package var sharedFileLimit: Int64?
+  /// Whether the file of a job may go there.
+  package var sharesFile: (@Sendable (Job) -> Bool)?
+  /// Brings a file to `active/`, unless it is there: whole and durable, with the bytes that `copy` writes to a descriptor.
+  package var receiveFile:
+    (@Sendable (_ name: String, _ file: SharedFile, _ copy: (_ descriptor: Int32) throws -> Void) throws -> Void)?
   /// A logger; the one that an operation gets names its job.
   public var logger: Logger
   /// Reports the job's progress to the queue. Set by the queue for each job.
   public internal(set) var report: @Sendable (JobProgress) -> Void = { _ in }
+  /// Brings the job's file to `active/`, if it may be elsewhere. Set by the queue for each job.
+  var fetchFile: (@Sendable (Job) throws -> Void)?
+  /// Where the job's rejects are kept once more. Set by the queue for each job.
+  var rejectCopy: (any RejectCopy)?
   /// Whether a job is still the operation's that has it. Set by the queue for each job.
   var isOwn: (@Sendable (Job) throws -> Bool)?
   /// Changes jobs of the queue that runs the operation. Set by the queue for each job.

@@ -1,5 +1,5 @@
 package import Foundation
-import Importing
+package import Importing
 package import ManagedObjects
 
 /// An import that has failed or was cancelled, and what it has committed before that. Blocks.
@@ -9,10 +9,16 @@ package struct UnfinishedImport {
   private let checkpoint: String
   private let rejects: URL
   private let coordinator: PersistentStoreCoordinator
+  private let copy: (any RejectCopy)?
 
-  /// - Parameter rejects: the folder of the reject files.
+  /// - Parameters:
+  ///   - rejects: the folder of the reject files.
+  ///   - copy: where they are kept once more.
   /// - Throws: ``JobOptionsError``.
-  package init(_ job: Job, queue: String, rejects: URL, in coordinator: PersistentStoreCoordinator) throws {
+  package init(
+    _ job: Job, queue: String, rejects: URL, copy: (any RejectCopy)? = nil, in coordinator: PersistentStoreCoordinator
+  ) throws {
+    self.copy = copy
     self.job = job
     self.coordinator = coordinator
     checkpoint = JobCheckpoint.name(job.id, queue: queue)
@@ -39,6 +45,7 @@ package struct UnfinishedImport {
     var problem: (any Error)?
     if job.entity != ImportRequest.feed {
       do {
+        try copy?.cut(rejects.lastPathComponent, to: saved.rejectsLength)
         try RejectedRecords.cut(rejects, to: saved.rejectsLength, options.reader)
       } catch {
         problem = error

@@ -46,7 +46,7 @@ extension JobQueue {
     // Since it had ended, somebody else may have had it tried again.
     guard let job = try await endedJob(id) else { throw isOther }
     guard hasLane(job.lane) else { throw JobQueueError.unknownLane(job.lane, known: lanesNow) }
-    try refuse("retry", ofJobElsewhere: job)
+    if !isAnybodys(job) { try refuse("retry", ofJobElsewhere: job) }
     do {
       try await delegate?.jobQueue(self, willRetry: job)
     } catch {
@@ -161,9 +161,14 @@ extension JobQueue {
   /// Notes that files are in `active/`, so that their jobs may run. A loss of power may still bring their entries back, so the
   /// jobs keep their origins. If this can't be written, ``handOverCompleted(of:by:named:)`` makes up for it.
   /// - Parameter named: returns the name of a job's file there, for the job's number and source.
+  ///
+  /// Blocks where daemons share the queue and may have each other's files.
   package func filesArrived(of ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String) {
+    let shared = share(ids, named: named)
     ledger.write({ turn in
-      for id in ids { try turn.takeFile(of: try turn.job(id), named: named, isOnDisk: false, by: who) }
+      for id in ids {
+        try turn.takeFile(of: try turn.job(id), named: named, isOnDisk: false, shared: shared[id], by: who)
+      }
       return {}
     }) { [weak self] (result: Result<Void, any Error>) in
       guard case .failure(let error) = result else { return }
@@ -173,31 +178,67 @@ extension JobQueue {
 
   /// Notes that entries have left `incoming/` for good and their files are in `active/`. May be called more than once. Of a
   /// job that has ended, the delegate puts the file away.
+  ///
+  /// On the intake's thread, which may block.
   /// - Returns: the numbers without a job.
   package nonisolated(nonsending) func handOverCompleted(
     of ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String
   ) async throws -> [Int64] {
-    try await ledger.write { turn in
+    let shared = share(ids, named: named)
+    return try await ledger.write { turn in
       var unknown: [Int64] = []
       for id in ids {
         do {
-          try turn.takeFile(of: try turn.job(id), named: named, isOnDisk: true, by: who)
+          try turn.takeFile(of: try turn.job(id), named: named, isOnDisk: true, shared: shared[id], by: who)
         } catch JobQueueError.noSuchJob {
           unknown.append(id)
         }
       }
       let answer = unknown
-      return { answer }
+      return {
+        self.files?.forget(ids)
+        return answer
+      }
     }
   }
 
   /// Notes that a job's file is in `active/` for good, under that name, as ``handOverCompleted(of:by:named:)`` does.
   package func fileArrived(_ id: Int64, activeName: String?, by who: String) async throws -> Job {
-    try await ledger.change { turn in
+    var shared: SharedFile?
+    if files != nil, let activeName {
+      shared = await withCheckedContinuation { continuation in
+        Self.sending.async { continuation.resume(returning: self.share([id], named: { _, _ in activeName })[id]) }
+      }
+    }
+    let job = try await ledger.change { [shared] turn in
       let job = try turn.job(id)
-      try turn.takeFile(of: job, named: activeName.map { name in { _, _ in name } }, isOnDisk: true, by: who)
+      try turn.takeFile(
+        of: job, named: activeName.map { name in { _, _ in name } }, isOnDisk: true, shared: shared, by: who)
       return job
     }
+    files?.forget([id])
+    return job
+  }
+
+  /// Files that arrive otherwise than by the spool are sent one after the other.
+  private static let sending = DispatchQueue(label: "jobs.sending")
+
+  /// Writes the files of jobs that wait for them to the store of a shared queue, where others may have them. One that can't be
+  /// written stays this host's, and so does its job. Blocks.
+  private func share(_ ids: [Int64], named: (Int64, String?) -> String) -> [Int64: SharedFile] {
+    guard let files, environment.sharedFileLimit != nil else { return [:] }
+    var shared: [Int64: SharedFile] = [:]
+    for id in ids {
+      do {
+        guard let job = try ledger.readNow(id), !(job.store.map { isOfThisHost(store: $0) } ?? false) else { continue }
+        shared[id] = try files.send(job, named(id, job.source))
+      } catch {
+        logger.warning(
+          "job \(id): its file couldn't be written to the queue's database, and only this host has it",
+          metadata: ["job": "\(id)", "error": "\(error)"])
+      }
+    }
+    return shared
   }
 
   /// Lets a job wait for its file again, which isn't in `active/` after a restart. Before ``start()``.
@@ -252,10 +293,18 @@ extension LedgerTurn {
   }
 
   fileprivate func takeFile(
-    of job: JobRecord, named: ((Int64, String?) -> String)?, isOnDisk: Bool, by who: String
+    of job: JobRecord, named: ((Int64, String?) -> String)?, isOnDisk: Bool, shared: SharedFile?, by who: String
   ) throws {
     let isOfSpool = job.origin?.endsWithArrival == true
     let wasAwaited = job.isAwaitingFile
+    if let shared {
+      if wasAwaited, job.jobState?.isEnded == false {
+        job.sharedFile = shared
+      } else if job.sharedFile == nil {
+        // It was cancelled while its file was being written.
+        try deleteFiles(of: job.objectID.number, onlySource: false)
+      }
+    }
     if let named, wasAwaited || (isOfSpool && job.activeName == nil) {
       job.activeName = named(job.objectID.number, job.source)
     }

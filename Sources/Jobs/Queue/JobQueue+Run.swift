@@ -35,6 +35,10 @@ extension JobQueue {
     if let stores = environment.presentStores { environment.dataStores = stores() }
     environment.report = { [weak self] in self?.note($0, of: job.id) }
     environment.isOwn = { [ledger] in try ledger.isOwn($0) }
+    if let files, job.sharedFile != nil {
+      environment.fetchFile = { try files.fetch($0) }
+      environment.rejectCopy = sharedRejects(of: job)
+    }
     environment.changeJobs = { [weak self] operation in
       guard let self else { return .interrupted(operation.job.progress) }
       return try await changeJobs(for: operation)
@@ -274,7 +278,7 @@ extension JobQueue: LedgerObserver {
       let job = change.job
       for step in change.steps { logger.log(step, of: job) }
       var change = change
-      let isElsewhere = isElsewhere(job)
+      let isElsewhere = !isAnybodys(job)
       if isElsewhere { change.actions.removeAll { $0 == .settle } }
       state.note(change)
       if membership != nil, change.from == .running { state.noteWork(in: job.lane) }

@@ -31,6 +31,8 @@ package final class JobQueue: Sendable {
   /// What keeps up with other daemons; nil where this is the only one.
   let sharing: QueueSharing?
   var membership: QueueMembership? { sharing?.membership }
+  /// The files of jobs that other daemons may run; nil where this is the only one.
+  let files: SharedFiles?
   /// When other daemons were looked at.
   let looks = Mutex(Looks())
   private let hub: JobEventHub
@@ -44,6 +46,8 @@ package final class JobQueue: Sendable {
   /// - Parameters:
   ///   - watchedRecipes: the recipes whose completed imports are noted: see ``recipeRuns()``.
   ///   - membership: this daemon's place among those that share the queue; nil where it is the only one.
+  ///   - files: a coordinator of the store of a shared queue, with connections of its own, by which files of jobs are written and
+  ///     read; nil for the queue's.
   ///   - clock: where daemons share the queue, it is theirs.
   ///   - random: numbers from 0 up to 1 that spread the retries.
   /// - Throws: ``JobQueueError/invalidLanes(_:)``.
@@ -51,7 +55,7 @@ package final class JobQueue: Sendable {
     coordinator: PersistentStoreCoordinator, lanes: [LaneConfiguration], operations: OperationCatalogue,
     environment: JobEnvironment, retention: JobRetention = JobRetention(),
     schedules: [JobSchedule] = [], watchedRecipes: Set<String> = [], membership: QueueMembership? = nil,
-    backoff: Backoff = Backoff(), clock: JobClock = .system,
+    files: PersistentStoreCoordinator? = nil, backoff: Backoff = Backoff(), clock: JobClock = .system,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
   ) throws(JobQueueError) {
     let lanes = try Self.checked(lanes)
@@ -65,6 +69,7 @@ package final class JobQueue: Sendable {
     let ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff, daemon: membership)
     self.ledger = ledger
     sharing = membership.map { QueueSharing($0, ledger: ledger, random: random, logger: logger) }
+    self.files = membership.map { SharedFiles(FileParts(files ?? coordinator, $0), environment) }
     timer = WakeTimer(clock: clock)
     pruner = JobPruner(ledger: ledger, clock: clock, logger: logger)
     scheduleRunner = ScheduleRunner(
@@ -351,7 +356,7 @@ extension JobQueue {
       } else if job.isAwaitingJobs {
         (job.obstacle, job.waitsFor) = (.jobs, job.batchOrJobs)
       }
-    case .available where isElsewhere(job) && !isKeptElsewhere(job):
+    case .available where !isAnybodys(job) && isElsewhere(job) && !isKeptElsewhere(job):
       (job.obstacle, job.waitsFor) = (.file, "host \(job.host ?? ""), which has its files, and where no daemon works")
     case .available:
       let access = operations.access(of: job.kind, job.options)

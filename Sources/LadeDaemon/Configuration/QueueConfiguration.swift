@@ -1,4 +1,5 @@
 import Foundation
+import LadeTypes
 
 /// A queue in PostgreSQL, on which several daemons may work: the section `queue` of a configuration.
 package struct QueueConfiguration: Sendable, Equatable {
@@ -7,6 +8,8 @@ package struct QueueConfiguration: Sendable, Equatable {
   package var host: String
   /// How long after its last sign of life a daemon counts as gone.
   package var lease = Duration.seconds(30)
+  /// How long a file may be, in bytes, whose bytes go to the database, so that every host may have it; nil for none.
+  package var fileLimit: Int64?
 
   package init(place: PostgresPlace, host: String = Self.hostName) {
     self.place = place
@@ -20,7 +23,10 @@ package struct QueueConfiguration: Sendable, Equatable {
 extension QueueConfiguration {
   enum Key: String, CaseIterable {
     case postgres, schema, credential, host, lease
+    case fileLimit = "file_limit"
   }
+
+  private static let longestFile = 1_000_000_000
 
   private static let longestHost = 255
 
@@ -40,5 +46,26 @@ extension QueueConfiguration {
       host = name
     }
     if let lease = section[.lease]?.duration(.seconds(3) ... .seconds(3600)) { self.lease = lease }
+    fileLimit = section[.fileLimit]?.byteCount(upTo: Self.longestFile).map { Int64($0) }
+  }
+}
+
+extension YAMLValue {
+  /// A number of bytes with its unit, of 1000 bytes or a power of that; nil with a problem reported.
+  fileprivate func byteCount(upTo most: Int) -> Int? {
+    guard let text = scalar("a size such as 16MB") else { return nil }
+    let units = [("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)]
+    guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }),
+      let number = Int(text.dropLast(unit.count)), number > 0
+    else {
+      wrong("write a number and its unit (kB, MB, GB), such as 16MB")
+      return nil
+    }
+    let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
+    guard !overflow, bytes <= most else {
+      wrong("it is at most \(Quantity.bytes(Double(most)))")
+      return nil
+    }
+    return bytes
   }
 }

@@ -17,6 +17,12 @@ extension DaemonBackend {
   /// The job of that number, whose reject file is here if it has one.
   private func rejectingJob(_ id: Int64) async throws -> Job {
     let job = try await translating { try await queue.job(id) }
+    if let shared = queue.sharedRejects(of: job) {
+      guard job.progress.rejected > 0 else { return job }
+      let folders = sharedRejects
+      try await Self.rejectQueue.result { try folders.bring(shared, of: job) }
+      return job
+    }
     guard queue.isElsewhere(job), job.progress.rejected > 0 else { return job }
     throw ControlError.conflict(
       reason: "The rejects of job \(id) are on host \(job.host ?? "").", hint: "Ask a daemon there.")
@@ -236,15 +242,22 @@ extension DaemonBackend {
       if job.state.isEnded { job = try await queue.whenEnded(id) }
       if let attempt { try await checkAttempt(attempt, of: id) }
       return try RejectRetryPlan(
-        of: job, isDryRun: isDryRun, plan: plan, rejects: configuration.rejects, queue: queueIdentifier, by: peer.who)
+        of: job, isDryRun: isDryRun, plan: plan, rejects: rejectsFolder(of: job).path, queue: queueIdentifier,
+        by: peer.who)
     }
   }
 
   // MARK: What a job has rejected
 
   private func rejectFile(of job: Job) -> URL? {
-    job.progress.rejectsFile.map { URL(fileURLWithPath: configuration.rejects).appendingPathComponent($0) }
+    job.progress.rejectsFile.map { rejectsFolder(of: job).appendingPathComponent($0) }
   }
+
+  private func rejectsFolder(of job: Job) -> URL {
+    job.sharedFile == nil ? URL(fileURLWithPath: configuration.rejects) : sharedRejects.folder(of: job)
+  }
+
+  private var sharedRejects: SharedRejectFolders { SharedRejectFolders(state: configuration.state) }
 
   /// The rejected records of a job that has ended; nil if it has none. Called where it may block.
   private func records(of job: Job) throws -> (@Sendable () throws -> RejectedRecords)? {

@@ -66,7 +66,8 @@ struct DaemonBackend: ControlBackend {
     if job.state != .completed { shown.note = nil }
     shown.retryOf = job.origin?.retriedJob
     shown.originSummary = JobOrigin.Summary(of: job)
-    shown.rejectsFile = job.progress.rejectsFile.map { configuration.rejects + "/" + $0 }
+    // Those of a job that any daemon may run aren't kept in a file.
+    shown.rejectsFile = job.sharedFile == nil ? job.progress.rejectsFile.map { configuration.rejects + "/" + $0 } : nil
     return shown
   }
 

@@ -146,6 +146,7 @@ final class DaemonParts: Sendable {
     if let credentials = configuration.credentials { environment.credentials = credentials }
     environment.exportPause = { current.now.configuration.queries.exports }
     environment.keepsBeforeImages = { current.now.configuration.keep.undo != nil }
+    if let queue = configuration.queue { environment.shareFiles(upTo: queue.fileLimit, open.directories, current) }
     environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
     let schedules = try current.now.plan.schedules()
     do {
@@ -153,7 +154,7 @@ final class DaemonParts: Sendable {
         coordinator: open.queue.coordinator, lanes: configuration.lanes,
         operations: operations, environment: environment, retention: JobRetention(configuration.keep),
         schedules: schedules, watchedRecipes: configuration.watchedRecipes, membership: open.queue.membership,
-        backoff: Backoff(configuration.retry), logger: logger)
+        files: open.queue.files, backoff: Backoff(configuration.retry), logger: logger)
     } catch {
       // Nothing but the configured lanes can be wrong yet.
       throw DaemonError.configuration("\(error)")

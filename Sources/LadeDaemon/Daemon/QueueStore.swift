@@ -15,13 +15,15 @@ struct QueueStore: Sendable {
   let membership: QueueMembership?
   /// The same store once more, where the lease is kept.
   private let leases: PersistentStoreCoordinator?
+  /// And once more, for the files of jobs.
+  let files: PersistentStoreCoordinator?
 
   /// Opens it, and creates what is missing. Blocks.
   /// - Throws: ``DaemonError/queue(path:reason:cause:)``.
   init(_ configuration: DaemonConfiguration, _ logger: Logger) throws {
     coordinator = PersistentStoreCoordinator(model: QueueModel.model)
     guard let queue = configuration.queue else {
-      (membership, leases) = (nil, nil)
+      (membership, leases, files) = (nil, nil, nil)
       do {
         let file = PersistentStoreDescription.sqlite(
           at: URL(fileURLWithPath: configuration.queueStore),
@@ -40,6 +42,9 @@ struct QueueStore: Sendable {
       identifier = try Self.add(try Self.description(of: queue.place), to: coordinator, logger)
       _ = try Self.add(try Self.description(of: queue.place), to: leases, logger)
       self.leases = leases
+      let files = PersistentStoreCoordinator(model: QueueModel.model)
+      _ = try Self.add(try Self.description(of: queue.place), to: files, logger)
+      self.files = files
       membership = try QueueMembership(
         in: coordinator, leases: leases, as: .init(host: queue.host, version: LadeVersion.current),
         timing: .init(lease: queue.lease / .seconds(1)))
@@ -77,6 +82,6 @@ struct QueueStore: Sendable {
   }
 
   func close() throws {
-    for coordinator in [coordinator, leases].compactMap({ $0 }) { try coordinator.close() }
+    for coordinator in [coordinator, leases, files].compactMap({ $0 }) { try coordinator.close() }
   }
 }

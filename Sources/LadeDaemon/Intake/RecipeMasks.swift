@@ -160,7 +160,7 @@ extension SubmissionPlan {
   }
 
   /// The options of an import; nil if they can't be read.
-  private func options(of job: Job) -> ImportOptions? {
+  func options(of job: Job) -> ImportOptions? {
     do throws(JobOptionsError) {
       return try job.decodeOptions(as: ImportOptions.self)
     } catch {

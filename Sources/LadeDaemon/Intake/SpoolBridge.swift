@@ -131,6 +131,9 @@ struct SpoolBridge: SpoolDelegate {
       await forget(job.id, job.claim, in: store, coordinator)
     }
     if job.readsDatabase { try await removeExtract(of: job.id) }
+    if job.sharedFile != nil, let reader = plan.options(of: job)?.reader {
+      try await removeLocalRejects(ImportOperation.rejectsName(of: job, reader))
+    }
     // What it waits for is put away when it has come; a ticket in active/ brings it.
     guard let name = job.activeName, !job.isAwaitingFile else { return }
     if case .replay(_, let file)? = job.origin {
@@ -145,7 +148,26 @@ struct SpoolBridge: SpoolDelegate {
         return try directories.isDone(file) ? .removed(reason: outcome.reason) : outcome
       }
     }
-    _ = try await directories.finish(activeName: name, as: outcome)
+    try await putAway(name, of: job, as: outcome)
+  }
+
+  /// A file that came to another host's spool is put away there.
+  private func putAway(_ name: String, of job: Job, as outcome: SpoolOutcome) async throws {
+    if job.sharedFile != nil, queue.isElsewhere(job) {
+      try await directories.onQueue { [directories] in try directories.discardReceived(name) }
+    } else {
+      _ = try await directories.finish(activeName: name, as: outcome)
+    }
+  }
+
+  /// Removes the reject file that an import has written on this host and that is in the queue's database.
+  private func removeLocalRejects(_ name: String) async throws {
+    let file = URL(fileURLWithPath: current.now.configuration.rejects).appendingPathComponent(name)
+    try await directories.onQueue {
+      for url in [file, URL(fileURLWithPath: file.path + ".part")] {
+        do { try FileManager.default.removeItem(at: url) } catch CocoaError.fileNoSuchFile { continue }
+      }
+    }
   }
 
   /// Removes what a job keeps in a store to go on by.
@@ -216,7 +238,7 @@ struct SpoolBridge: SpoolDelegate {
       }
       do {
         let (progress, problem) = try UnfinishedImport(
-          job, queue: queueIdentifier, rejects: rejects, in: coordinator
+          job, queue: queueIdentifier, rejects: rejects, copy: queue.sharedRejects(of: job), in: coordinator
         ).settle()
         if let problem { warn(problem) }
         return progress
@@ -230,6 +252,14 @@ struct SpoolBridge: SpoolDelegate {
 
   /// Removes the files of a job that was removed from the queue, unless they are kept forever, and its rejects.
   func removed(_ job: Job, rejects: String) async throws {
+    if job.sharedFile != nil {
+      // It may have ended elsewhere a moment ago, and its file be in active/ still.
+      if let name = job.activeName, let outcome = plan.outcome(of: job) {
+        try await putAway(name, of: job, as: outcome)
+      }
+      let folders = SharedRejectFolders(state: current.now.configuration.state)
+      try await directories.onQueue { try folders.remove(job) }
+    }
     if current.now.configuration.keep.files != .forever {
       try await directories.onQueue { [directories] in
         try directories.removeKept(job: job.id, activeName: job.activeName)
@@ -259,7 +289,9 @@ struct SpoolBridge: SpoolDelegate {
   func recover() async throws {
     let state = URL(fileURLWithPath: current.now.configuration.state)
     try await directories.onQueue {
-      for name in [RejectRetryFiles.scratchName, RejectTrial.folderName, RecipeTrial.folderName] {
+      for name in [
+        RejectRetryFiles.scratchName, RejectTrial.folderName, RecipeTrial.folderName, SharedRejectFolders.folderName,
+      ] {
         do { try FileManager.default.removeItem(at: state.appendingPathComponent(name)) } catch CocoaError
           .fileNoSuchFile
         {}
@@ -270,7 +302,7 @@ struct SpoolBridge: SpoolDelegate {
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try hasArrived(job, as: name) }) {
         _ = try await queue.fileArrived(job.id, activeName: name, by: "restart")
-      } else if job.source != nil, !job.isAwaitingFile, !job.state.isEnded {
+      } else if job.source != nil, !job.isAwaitingFile, !job.state.isEnded, job.sharedFile == nil {
         try await queue.fileLost(job.id)
       }
     }
@@ -396,7 +428,9 @@ extension SpoolBridge {
         description: "it has inserted \(job.progress.inserted) records, and would insert them again; submit those that "
           + "are missing, or the whole file by upsert, if the entity has a key")
     }
-    guard try await directories.onQueue({ try directories.reclaim(name) }) else {
+    // Another host leaves its file where it is: the queue's database has the bytes.
+    if job.sharedFile != nil, queue.isElsewhere(job) { return }
+    guard try await directories.onQueue({ try directories.reclaim(name) }) || job.sharedFile != nil else {
       throw RevivalRefusal(description: "its file, \(name), isn't in corrupt/ or done/ any more; submit it again")
     }
   }

@@ -66,6 +66,10 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
   public var failureCode: String?
   /// What its operation reported at its end. On the wire only of completed jobs.
   public var note: String?
+  /// The host that has its file, where several daemons share the queue; nil for a job that has none, or isn't in such a queue.
+  public var host: String?
+  /// Whether the queue's database has its file as well, so that a daemon on any host may run it.
+  @OmittedWhenEmpty public var isFileInDatabase = false
   /// What it has done so far.
   public var progress = JobProgress()
   /// How fast it is now; nil unless it runs, and until that can be told.
@@ -96,8 +100,8 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
 
   /// The number of its latest claim, which only rises. It tells the operation that works on the job from earlier ones.
   package var claim: Int64 = 0
-  /// Where several daemons share the queue, the host that has its files; nil where any may run it.
-  package var host: String?
+  /// What the file is whose bytes are in the queue's store, or were until it completed.
+  package var sharedFile: SharedFile?
   /// The input's name in the spool's `active/`.
   public var activeName: String?
   /// The input's format, if it is fixed.
@@ -143,7 +147,9 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
     case waitsFor = "waits_for"
     case obstacle
     case failureCode = "failure_code"
-    case rescues, progress, rate, reason, note
+    case rescues, host
+    case isFileInDatabase = "file_in_database"
+    case progress, rate, reason, note
     case rejectsFile = "rejects_file"
     case openRejects = "open_rejects"
     case retryOf = "retry_of"

@@ -67,6 +67,12 @@ package enum SpoolError: Error, Equatable, CustomStringConvertible {
     return [ENOSPC, EDQUOT, EROFS, EIO, EMFILE, ENFILE, ENOMEM, ESTALE, ENOTCONN].contains(code)
   }
 
+  /// Whether there is no room on the disk.
+  package var isFullDisk: Bool {
+    if case .noRoom = self { return true }
+    return code == ENOSPC || code == EDQUOT
+  }
+
   /// The errno value, if a system call failed.
   var code: Int32? {
     if case .system(_, _, let code) = self { code } else { nil }

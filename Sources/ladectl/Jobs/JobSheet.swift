@@ -76,6 +76,10 @@ struct JobSheet: Sendable {
       let state = "\(Quantity.count(open)) of \(Quantity.count(job.progress.rejected)) open"
       lines.append(("rejected", state, open > 0 ? .yellow : nil))
     }
+    if let host = job.host, job.kind == "import" {
+      lines.append(
+        ("file", job.isFileInDatabase ? "in the database, for any host; it came to \(host)" : "on host \(host)", nil))
+    }
     if let file = job.rejectsFile { lines.append(("rejects", file, job.progress.rejected > 0 ? .yellow : nil)) }
     return lines
   }

@@ -11,7 +11,7 @@ struct QueueModelTests {
   @Test(
     "has the version that the files of earlier daemons have",
     arguments: [
-      ("Job", "e83404f07a431330b3b8fbeafb649e65de3e3026fc84c891a0780aecbcc1aab0"),
+      ("Job", "35e5f949bd639df3152fb535acb72f4d68678e4c8c30b983c317294c21c76d24"),
       ("JobTransition", "41af2a1f3044ec3ef41e582ffba7960e2a8aa9fecb1430378b735cd2df14be45"),
       ("JobDependency", "a9983bc3031ac2a19b5ca56fdd9a5d143712467683e52565f573834f1d5a83f2"),
       ("JobBatch", "5a26d879a2769a80f099a2387fad018a3cb319be874b5a78688c9902c35f1873"),
@@ -33,7 +33,7 @@ struct QueueModelTests {
         uniqueKey origin submittedAt notBefore availableAt startedAt endedAt attempt maxAttempts rescues isHeld \
         isAwaitingFile isCancelRequested reason failureCode note rejectsFile bytesDone bytesTotal records inserted \
         updated unchanged deleted rejected skipped timeout deadline expiresAt isAwaitingJobs isFollowed batch \
-        checkpoint claim owner host revision transitions dependencies
+        checkpoint claim owner host revision sharedFile transitions dependencies
         """,
         "JobTransition: at fromState toState reason requestedBy job",
         "JobDependency: on condition isSettled job",
@@ -42,6 +42,7 @@ struct QueueModelTests {
         "JobSchedule: name calendar handled lastElapse lastOutcome lastOrigin isPaused pausedBy pausedAt",
         "RecipeRun: recipe endedAt job records",
         "QueueDaemon: incarnation host startedAt process version isGone", "QueueLease: incarnation until",
+        "JobFilePart: job name start bytes closing",
       ])
   }
 
@@ -61,10 +62,11 @@ struct QueueModelTests {
         "Job.ended: state endedAt where endedAt != nil",
         "Job.unique: uniqueKey state where uniqueKey != nil", "Job.batch: batch where batch != nil",
         "Job.owner: owner where owner != nil", "JobDependency.on: on", "QueueLease.until: until",
+        "JobFilePart.place: job name start",
       ])
     #expect(
       QueueModel.model.entities.map(\.definition.uniquenessConstraints) == [
-        [["origin"]], [], [], [], [["lane"]], [["name"]], [], [["incarnation"]], [["incarnation"]],
+        [["origin"]], [], [], [], [["lane"]], [["name"]], [], [["incarnation"]], [["incarnation"]], [],
       ])
   }
 

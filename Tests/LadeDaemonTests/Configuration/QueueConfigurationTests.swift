@@ -17,6 +17,11 @@ struct QueueConfigurationTests {
     let all = try file("queue: { postgres: service=lade, schema: work, credential: pg, host: one, lease: 1m }").load()
     #expect(all.queue?.place == PostgresPlace(connection: "service=lade", credential: "pg", schema: "work"))
     #expect(all.queue?.host == "one" && all.queue?.lease == .seconds(60))
+    #expect(queue.fileLimit == nil)
+    for (text, bytes) in [("1kB", 1_000), ("16MB", 16_000_000), ("1GB", 1_000_000_000)] {
+      #expect(
+        try file("queue: { postgres: service=lade, file_limit: \(text) }").load().queue?.fileLimit == Int64(bytes))
+    }
     let lane = try file("lanes: { import: { concurrency: 2, global_concurrency: 3 } }").load().lane(named: "import")
     #expect(lane?.concurrency == 2 && lane?.globalConcurrency == 3)
   }
@@ -27,6 +32,9 @@ struct QueueConfigurationTests {
       ("{ schema: work }", "postgres"), ("{ postgres: service=lade, schema: pg_work }", "pg_"),
       ("{ postgres: service=lade, lease: 1s }", "3"), ("{ postgres: service=lade, hosts: one }", "`host`"),
       ("{ postgres: \"postgresql://a:secret@b/c\" }", "password"),
+      ("{ postgres: service=lade, file_limit: 16 }", "16MB"),
+      ("{ postgres: service=lade, file_limit: 2GB }", "at most"),
+      ("{ postgres: service=lade, file_limit: 0MB }", "16MB"),
     ] {
       let problems = try file("queue: " + queue).problems()
       #expect(problems.count == 1 && problems[0].contains(words), "\(queue): \(problems)")

@@ -276,45 +276,51 @@ extension JobRecord {
     set { self[50] = newValue }
   }
 
+  /// What its file is, if the queue's store has the bytes, so that any daemon may run it. It stays when they have been removed.
+  package var sharedFile: SharedFile? {
+    get { self[51] }
+    set { self[51] = newValue }
+  }
+
   package var transitions: Set<TransitionRecord> {
-    get { objects(51) }
-    set { setObjects(newValue, 51) }
-  }
-
-  package func addToTransitions(_ value: TransitionRecord) {
-    add(value, to: 51)
-  }
-
-  package func removeFromTransitions(_ value: TransitionRecord) {
-    remove(value, from: 51)
-  }
-
-  package func addToTransitions(_ values: Set<TransitionRecord>) {
-    for value in values { add(value, to: 51) }
-  }
-
-  package func removeFromTransitions(_ values: Set<TransitionRecord>) {
-    for value in values { remove(value, from: 51) }
-  }
-
-  package var dependencies: Set<DependencyRecord> {
     get { objects(52) }
     set { setObjects(newValue, 52) }
   }
 
-  package func addToDependencies(_ value: DependencyRecord) {
+  package func addToTransitions(_ value: TransitionRecord) {
     add(value, to: 52)
   }
 
-  package func removeFromDependencies(_ value: DependencyRecord) {
+  package func removeFromTransitions(_ value: TransitionRecord) {
     remove(value, from: 52)
   }
 
-  package func addToDependencies(_ values: Set<DependencyRecord>) {
+  package func addToTransitions(_ values: Set<TransitionRecord>) {
     for value in values { add(value, to: 52) }
   }
 
-  package func removeFromDependencies(_ values: Set<DependencyRecord>) {
+  package func removeFromTransitions(_ values: Set<TransitionRecord>) {
     for value in values { remove(value, from: 52) }
+  }
+
+  package var dependencies: Set<DependencyRecord> {
+    get { objects(53) }
+    set { setObjects(newValue, 53) }
+  }
+
+  package func addToDependencies(_ value: DependencyRecord) {
+    add(value, to: 53)
+  }
+
+  package func removeFromDependencies(_ value: DependencyRecord) {
+    remove(value, from: 53)
+  }
+
+  package func addToDependencies(_ values: Set<DependencyRecord>) {
+    for value in values { add(value, to: 53) }
+  }
+
+  package func removeFromDependencies(_ values: Set<DependencyRecord>) {
+    for value in values { remove(value, from: 53) }
   }
 }

@@ -27,6 +27,7 @@ package enum QueueModel {
     "RecipeRun": RecipeRunRecord.self,
     "QueueDaemon": DaemonRecord.self,
     "QueueLease": LeaseRecord.self,
+    "JobFilePart": FilePartRecord.self,
   ]
 
   /// The slots of the accessors that stand in extensions of classes written by hand.
@@ -38,7 +39,8 @@ package enum QueueModel {
         "startedAt", "endedAt", "attempt", "maxAttempts", "rescues", "isHeld", "isAwaitingFile", "isCancelRequested",
         "reason", "failureCode", "note", "rejectsFile", "bytesDone", "bytesTotal", "records", "inserted", "updated",
         "unchanged", "deleted", "rejected", "skipped", "timeout", "deadline", "expiresAt", "isAwaitingJobs",
-        "isFollowed", "batch", "checkpoint", "claim", "owner", "host", "revision", "transitions", "dependencies",
+        "isFollowed", "batch", "checkpoint", "claim", "owner", "host", "revision", "sharedFile", "transitions",
+        "dependencies",
       ],
       propertyTypes: [
         .attribute(.string), .attribute(.string), .attribute(.string), .attribute(.integer32), .attribute(.string),
@@ -51,7 +53,7 @@ package enum QueueModel {
         .attribute(.integer64), .attribute(.integer64), .attribute(.integer64), .attribute(.integer64),
         .attribute(.integer64), .attribute(.integer64), .attribute(.integer64), .attribute(.double), .attribute(.date),
         .attribute(.date), .attribute(.boolean), .attribute(.boolean), .attribute(.integer64), .attribute(.string),
-        .attribute(.integer64), .attribute(.string), .attribute(.string), .attribute(.integer64),
+        .attribute(.integer64), .attribute(.string), .attribute(.string), .attribute(.integer64), .attribute(.string),
         .toMany("JobTransition"), .toMany("JobDependency"),
       ]),
     "JobTransition": ClassLayout(
@@ -97,6 +99,12 @@ package enum QueueModel {
     "QueueLease": ClassLayout(
       propertyNames: ["incarnation", "until"],
       propertyTypes: [.attribute(.string), .attribute(.date)]),
+    "JobFilePart": ClassLayout(
+      propertyNames: ["job", "name", "start", "bytes", "closing"],
+      propertyTypes: [
+        .attribute(.integer64), .attribute(.string), .attribute(.integer64), .attribute(.binaryData),
+        .attribute(.binaryData),
+      ]),
   ]
 
   private static let xml = #"""
@@ -240,6 +248,12 @@ package enum QueueModel {
         <attribute name="revision" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES">
             <userInfo>
                 <entry key="documentation" value="Rises where several daemons share the queue and something changes that the job depends on, or that depends on it: so two such changes at the same time are a conflict."/>
+            </userInfo>
+        </attribute>
+        <attribute name="sharedFile" optional="YES" attributeType="String">
+            <userInfo>
+                <entry key="accessorType" value="SharedFile"/>
+                <entry key="documentation" value="What its file is, if the queue&#x27;s store has the bytes, so that any daemon may run it. It stays when they have been removed."/>
             </userInfo>
         </attribute>
         <relationship name="transitions" optional="YES" toMany="YES" deletionRule="Cascade" destinationEntity="JobTransition" inverseName="job" inverseEntity="JobTransition"/>
@@ -543,6 +557,42 @@ package enum QueueModel {
                 <constraint value="incarnation"/>
             </uniquenessConstraint>
         </uniquenessConstraints>
+        <userInfo>
+            <entry key="accessLevel" value="package"/>
+        </userInfo>
+    </entity>
+    <entity name="JobFilePart" representedClassName="FilePartRecord" codeGenerationType="category">
+        <attribute name="job" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES">
+            <userInfo>
+                <entry key="documentation" value="The number of the job."/>
+            </userInfo>
+        </attribute>
+        <attribute name="name" attributeType="String">
+            <userInfo>
+                <entry key="accessorDefault" value="&quot;&quot;"/>
+                <entry key="documentation" value="Empty for the job&#x27;s file, else the name of a reject file."/>
+            </userInfo>
+        </attribute>
+        <attribute name="start" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES">
+            <userInfo>
+                <entry key="documentation" value="Where in the file the bytes are."/>
+            </userInfo>
+        </attribute>
+        <attribute name="bytes" attributeType="Binary">
+            <userInfo>
+                <entry key="accessorDefault" value=".init()"/>
+            </userInfo>
+        </attribute>
+        <attribute name="closing" optional="YES" attributeType="Binary">
+            <userInfo>
+                <entry key="documentation" value="What a reject file ends with that has no record after these."/>
+            </userInfo>
+        </attribute>
+        <fetchIndex name="place">
+            <fetchIndexElement property="job" type="Binary" order="ascending"/>
+            <fetchIndexElement property="name" type="Binary" order="ascending"/>
+            <fetchIndexElement property="start" type="Binary" order="ascending"/>
+        </fetchIndex>
         <userInfo>
             <entry key="accessLevel" value="package"/>
         </userInfo>
