@@ -16,6 +16,8 @@ struct QueueConfigurationTests {
     #expect(queue.host == QueueConfiguration.hostName && !queue.host.isEmpty && queue.lease == .seconds(30))
     let all = try file("queue: { postgres: service=lade, schema: work, credential: pg, host: one, lease: 1m }").load()
     #expect(all.queue?.place == PostgresPlace(connection: "service=lade", credential: "pg", schema: "work"))
+    let past = try file("queue: { postgres: host=pooler, direct: host=db1 }").load()
+    #expect(past.queue?.place == PostgresPlace(connection: "host=pooler", direct: "host=db1", schema: "lade_queue"))
     #expect(all.queue?.host == "one" && all.queue?.lease == .seconds(60))
     let lane = try file("lanes: { import: { concurrency: 2, global_concurrency: 3 } }").load().lane(named: "import")
     #expect(lane?.concurrency == 2 && lane?.globalConcurrency == 3)
@@ -27,6 +29,7 @@ struct QueueConfigurationTests {
       ("{ schema: work }", "postgres"), ("{ postgres: service=lade, schema: pg_work }", "pg_"),
       ("{ postgres: service=lade, lease: 1s }", "3"), ("{ postgres: service=lade, hosts: one }", "`host`"),
       ("{ postgres: \"postgresql://a:secret@b/c\" }", "password"),
+      ("{ postgres: service=lade, direct: \"postgresql://a:secret@b/c\" }", "password"),
     ] {
       let problems = try file("queue: " + queue).problems()
       #expect(problems.count == 1 && problems[0].contains(words), "\(queue): \(problems)")
