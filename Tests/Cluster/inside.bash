@@ -150,6 +150,7 @@ pool_mode = transaction
 default_pool_size = 8
 max_client_conn = 200
 server_login_retry = 1
+query_wait_timeout = 15
 logfile = $root/proxy/log
 END
   echo '"lade" ""' > proxy/users

@@ -10,6 +10,8 @@ struct ShopStore: Sendable {
   /// How the server itself is reached.
   let direct: String
   let schema: String
+  /// The way past the pooler that all tests go through.
+  private var past: String?
 
   init() throws {
     self.init(try PostgresCluster.shared())
@@ -19,6 +21,7 @@ struct ShopStore: Sendable {
   init(_ server: PostgresCluster, address: String? = nil) {
     self.address = address ?? server.address()
     direct = server.direct()
+    if TransactionPooler.sizeForAll != nil, address == nil { past = direct }
     schema = PostgresCluster.newSchema()
   }
 
@@ -82,6 +85,8 @@ struct ShopStore: Sendable {
     _ change: (inout PersistentStoreDescription) -> Void = { _ in }
   ) throws -> PersistentStoreCoordinator {
     let coordinator = PersistentStoreCoordinator(model: model)
+    var options = options
+    options.direct = options.direct ?? past
     var description = PersistentStoreDescription.postgres(address, schema: schema, options: options)
     description.timeout = 10
     change(&description)

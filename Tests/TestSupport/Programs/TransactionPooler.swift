@@ -49,6 +49,7 @@ package final class TransactionPooler: Sendable {
     default_pool_size = \(size)
     max_client_conn = 800
     server_login_retry = 1
+    query_wait_timeout = 15
     logfile = \(folder)/log
 
     """.write(toFile: folder + "/settings", atomically: true, encoding: .utf8)
