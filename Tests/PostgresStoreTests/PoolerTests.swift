@@ -99,8 +99,11 @@ struct PoolerTests {
         try pinned.count(
           for: FetchRequest<ManagedObject>(
             entityName: "Customer", predicate: try FetchPredicate(format: "name == 'same'"))) == 0)
-      #expect(try pinned.fetch(FetchRequest<ManagedObject>(
-        entityName: "Order", predicate: try FetchPredicate(format: "name LIKE[c] 'o1?'"))).count == 1200)
+      #expect(
+        try pinned.fetch(
+          FetchRequest<ManagedObject>(
+            entityName: "Order", predicate: try FetchPredicate(format: "name LIKE[c] 'o1?'"))
+        ).count == 1200)
       try pinned.setQueryGenerationFrom(nil)
       let history = try other.execute(.fetchHistory(after: nil as PersistentHistoryToken?))
       #expect(history.transactions.count == 121)

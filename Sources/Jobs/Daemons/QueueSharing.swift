@@ -57,7 +57,8 @@ final class QueueSharing: Sendable {
         pollSoon(subject)
       } heard: { [logger] isHeard in
         logger.info(
-          isHeard ? "jobs: hears what other daemons announce" : "jobs: hears no other daemons, and looks for what they do")
+          isHeard
+            ? "jobs: hears what other daemons announce" : "jobs: hears no other daemons, and looks for what they do")
       }
     } catch {
       logger.warning(

@@ -50,7 +50,9 @@ struct SharedQueueTests {
     try await stop(members)
   }
 
-  @Test("puts back the jobs of a daemon whose lease is over, and takes nothing from it any more", arguments: QueueMember.Way.present)
+  @Test(
+    "puts back the jobs of a daemon whose lease is over, and takes nothing from it any more",
+    arguments: QueueMember.Way.present)
   func rescue(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
     let gate = Gate()
@@ -164,7 +166,9 @@ struct SharedQueueTests {
     try await stop([one, two])
   }
 
-  @Test("stops a job that was cancelled through another daemon, and follows a lane that was paused there", arguments: QueueMember.Way.present)
+  @Test(
+    "stops a job that was cancelled through another daemon, and follows a lane that was paused there",
+    arguments: QueueMember.Way.present)
   func others(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
     let one = try await QueueMember(schema, host("one", way)) { operation in
@@ -199,7 +203,9 @@ struct SharedQueueTests {
 
   // MARK: What no two daemons may do at the same time
 
-  @Test("takes a job with a unique key in once, whichever daemons are asked at the same time", arguments: QueueMember.Way.present)
+  @Test(
+    "takes a job with a unique key in once, whichever daemons are asked at the same time",
+    arguments: QueueMember.Way.present)
   func unique(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
     var members: [QueueMember] = []
@@ -354,10 +360,13 @@ struct SharedQueueTests {
     var members: [QueueMember] = []
     for _ in 1...3 {
       members.append(
-        try await QueueMember(schema, settings {
+        try await QueueMember(
+          schema,
+          settings {
             $0.schedules = [schedule]
             $0.way = way
-          }) { operation in
+          }
+        ) { operation in
           ran.append(operation.job.id)
           return .completed(JobProgress())
         })
