@@ -30,12 +30,13 @@ TEST_FLAGS = --parallel --disable-xctest
 # Tests of objects and imports are bound by the processor. Those of the daemon wait for sockets and files, so they run in a
 # second pass, where they don't starve.
 COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|StoreConformance|Importing|ClassGeneration|PostgresStore)Tests[.]'
+POOLED = '^(PostgresStore|StoreConformance)Tests[.]|[.](SharedQueue|Fence|PostgresStore)Tests/'
 TEST = .ci/test --skip-build $(TEST_FLAGS)
 # The date of the manual pages: that of the last commit, unless the builder gives one.
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps browser build man install deb demo demo-web test test-asan test-cluster test-systemd test-tsan test-web screenshots soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-cluster bench-control bench-import bench-memory bench-web bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps browser build man install deb demo demo-web test test-asan test-cluster test-pooler test-systemd test-tsan test-web screenshots soak faults faults-daemon faults-sqlite fuzz models nightly check example lint format classes bench-cluster bench-control bench-import bench-memory bench-web bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +78,10 @@ ifeq ($(ONLY),)
 else
 	@SWIFT=$(SWIFT) $(TEST) --filter '$(ONLY)'
 endif
+
+test-pooler: deps ## run the tests of queues and stores in PostgreSQL through PgBouncer in transaction mode, with eight sessions
+	@$(SWIFT) build --build-tests
+	@LADE_TEST_POOLER=8 SWIFT=$(SWIFT) $(TEST) --filter $(POOLED)
 
 test-tsan: deps ## run the tests under ThreadSanitizer, including the daemon's processes; half an hour
 	@.ci/test-sanitized thread

@@ -23,6 +23,8 @@ package final class PostgresConnection: @unchecked Sendable {
   package let cancellation: PostgresCancellation
   /// Receives each statement when it has ended, if any is set.
   var trace: (@Sendable (PostgresTrace) -> Void)?
+  /// What each transaction begins with where a pooler is between; nil on a session of the server's own.
+  var prologue: PostgresPrologue?
 
   private struct Statement: Hashable {
     let text: String
@@ -78,6 +80,47 @@ package final class PostgresConnection: @unchecked Sendable {
 
   package var serverVersion: Int32 { PQserverVersion(connection) }
 
+  /// Whether a pooler is between, which may give each transaction another session of the server: nothing lasts longer than one.
+  package var isPooled: Bool { prologue != nil }
+
+  // MARK: Transactions
+
+  /// Begins a transaction.
+  /// - Parameters:
+  ///   - mode: its isolation level and the like.
+  ///   - first: a statement that is sent along.
+  package func begin(_ mode: String = "", then first: String? = nil) throws {
+    let statements = (mode.isEmpty ? "BEGIN" : "BEGIN \(mode)") + (first.map { "; \($0)" } ?? "")
+    guard let prologue else { return try run(statements) }
+    var value: String?
+    try traced(statements) { _ in
+      let all = ["BEGIN \(mode)", prologue.statements, first].compactMap { $0 }.joined(separator: "; ")
+      var isFirst = true
+      try send { PQsendQuery(connection, all) }
+      try drain { result in
+        guard isFirst, PQresultStatus(result) == PGRES_TUPLES_OK else { return }
+        (isFirst, value) = (false, Self.text(result))
+      }
+    }
+    try prologue.check?(value)
+  }
+
+  /// Runs statements that each may be a transaction of its own, and rely on what the session is set to. Where a pooler is between,
+  /// they are one transaction, unless one is open.
+  package func settled<T>(_ body: () throws -> T) throws -> T {
+    guard isPooled, !isInTransaction else { return try body() }
+    do {
+      try begin()
+      let result = try body()
+      try run("COMMIT")
+      return result
+    } catch {
+      // What went wrong first is worth more.
+      if isOpen, isInTransaction { _ = Result { try run("ROLLBACK") } }
+      throw error
+    }
+  }
+
   // MARK: Statements
 
   /// Runs statements that have no rows of interest, and no parameters.
@@ -95,18 +138,23 @@ package final class PostgresConnection: @unchecked Sendable {
       try send { PQsendQuery(connection, statements) }
       try drain { result in
         count = Self.rows(of: result)
-        guard PQntuples(result) > 0, PQnfields(result) > 0, PQgetisnull(result, 0, 0) == 0 else { return }
-        found = PQgetvalue(result, 0, 0).map { String(cString: $0) }
+        found = Self.text(result) ?? found
       }
     }
     return found
   }
 
-  /// Runs one statement. It is prepared, and stays so for the next time. Rows are in binary form.
+  /// The first column of the first row.
+  private static func text(_ result: OpaquePointer) -> String? {
+    guard PQntuples(result) > 0, PQnfields(result) > 0, PQgetisnull(result, 0, 0) == 0 else { return nil }
+    return PQgetvalue(result, 0, 0).map { String(cString: $0) }
+  }
+
+  /// Runs one statement. It stays prepared for the next time, unless a pooler is between. Rows are in binary form.
   @discardableResult
   package func query(_ statement: String, _ parameters: [PostgresValue] = []) throws -> PostgresRows {
     try traced(statement, parameters) { count in
-      try begin(statement, parameters)
+      try start(statement, parameters)
       return try collect(&count)
     }
   }
@@ -141,7 +189,7 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Runs one statement, and calls `take` with its rows as they come; memory is bounded by one. `take` doesn't use the connection.
   package func each(_ statement: String, _ parameters: [PostgresValue], _ take: (PostgresRows) throws -> Void) throws {
     try traced(statement, parameters) { count in
-      try begin(statement, parameters)
+      try start(statement, parameters)
       PQsetSingleRowMode(connection)
       var failure: (any Error)?
       while let result = try nextResult() {
@@ -185,10 +233,11 @@ package final class PostgresConnection: @unchecked Sendable {
     PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? Int(PQntuples(result))
   }
 
-  /// Sends a prepared statement with its parameters.
-  private func begin(_ statement: String, _ parameters: [PostgresValue]) throws {
+  /// Sends a statement with its parameters.
+  private func start(_ statement: String, _ parameters: [PostgresValue]) throws {
     let key = Statement(text: statement, types: parameters.map(\.type))
-    let name = try prepared[key] ?? prepare(key)
+    // The session that the next transaction gets doesn't know it.
+    let name = isPooled ? nil : try prepared[key] ?? prepare(key)
     var bytes = PostgresBytes()
     var places: [(start: Int, count: Int)] = []
     for parameter in parameters {
@@ -206,9 +255,13 @@ package final class PostgresConnection: @unchecked Sendable {
             guard let start = buffer.baseAddress, place.count > 0 else { return empty }
             return (start + place.start).assumingMemoryBound(to: CChar.self)
           }
-          return PQsendQueryPrepared(
-            connection, name, Int32(parameters.count), values, places.map { Int32(truncatingIfNeeded: $0.count) },
-            Array(repeating: 1, count: parameters.count), 1)
+          let (count, lengths) = (Int32(parameters.count), places.map { Int32(truncatingIfNeeded: $0.count) })
+          let formats = Array(repeating: Int32(1), count: parameters.count)
+          guard let name else {
+            return PQsendQueryParams(
+              connection, statement, count, key.types.map { Oid($0.rawValue) }, values, lengths, formats, 1)
+          }
+          return PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1)
         }
       }
     }
@@ -227,8 +280,8 @@ package final class PostgresConnection: @unchecked Sendable {
     return name
   }
 
-  /// Lets the server forget prepared statements: of tables that have changed, the answers may have other columns.
-  package func forgetStatements() throws {
+  /// Lets the server forget prepared statements.
+  private func forgetStatements() throws {
     prepared.removeAll()
     try run("DEALLOCATE ALL")
   }

@@ -11,14 +11,16 @@ package struct PostgresAccess: Sendable {
   package let password: String?
   /// Keywords and values that the string may override.
   package let settings: [(String, String)]
-  /// Statements that each connection begins with.
-  package private(set) var beginning: String
+  /// What each session of the server is set to.
+  private let parameters: [PostgresParameter]
+  /// After how many seconds the server ends a transaction that waits for its program; nil for what the server has.
+  private var idleLimit: TimeInterval?
   /// Throws when the work of the connections isn't wanted any more. Called while they wait.
   package var check: @Sendable () throws -> Void = {}
   /// Receives each statement when it has ended, if any is set.
   package var trace: (@Sendable (PostgresTrace) -> Void)?
-  /// What each connection does before it is used; nil for nothing.
-  package var entering: (@Sendable (PostgresConnection) throws -> Void)?
+  /// What lets connections use what they have been opened for; nil where nothing has to.
+  package var entry: PostgresEntry?
 
   /// - Parameter lockTimeout: how long a statement waits for another transaction's lock, in seconds.
   package init(
@@ -32,40 +34,115 @@ package struct PostgresAccess: Sendable {
       ("keepalives_idle", "30"), ("keepalives_interval", "5"), ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
       ("target_session_attrs", "read-write"),
     ]
-    var statements = [
-      "SET TimeZone = 'UTC'", "SET lock_timeout = \(Int(lockTimeout * 1000))", "SET statement_timeout = 0",
-      "SET client_min_messages = warning", "SET standard_conforming_strings = on",
+    var parameters = [
+      // The first is set by itself, before anything is locked.
+      PostgresParameter("lock_timeout", String(Int(lockTimeout * 1000))), PostgresParameter("TimeZone", "UTC"),
+      PostgresParameter("statement_timeout", "0"), PostgresParameter("client_min_messages", "warning"),
+      PostgresParameter("standard_conforming_strings", "on"),
     ]
-    if !isSynchronous { statements.append("SET synchronous_commit = off") }
-    if let schema { statements.append("SET search_path = \(PostgresName.quoted(schema))") }
-    beginning = statements.joined(separator: "; ")
+    if !isSynchronous { parameters.append(PostgresParameter("synchronous_commit", "off")) }
+    if let schema { parameters.append(PostgresParameter("search_path", PostgresName.quoted(schema))) }
+    self.parameters = parameters
   }
 
   /// The same for connections that write. A program that is stopped amid a transaction, or whose machine is gone, would keep its
   /// locks: the server ends a transaction that has waited for its program for that many seconds, unless it has a limit already.
   package func endingIdleTransactions(after seconds: TimeInterval) -> PostgresAccess {
     var access = self
-    let setting = "'idle_in_transaction_session_timeout'"
-    access.beginning +=
-      "; SELECT set_config(\(setting), '\(Int(seconds * 1000))', false) WHERE current_setting(\(setting)) = '0'"
+    access.idleLimit = seconds
     return access
+  }
+
+  /// The same past the poolers that it may go through.
+  /// - Parameter string: another way to the same database; nil if there is none.
+  package func direct(_ string: String?) -> PostgresAccess {
+    guard let string else { return self }
+    return PostgresAccess(string, of: self)
+  }
+
+  private init(_ string: String, of other: PostgresAccess) {
+    self.string = string
+    (password, settings, parameters) = (other.password, other.settings, other.parameters)
+    (idleLimit, check, trace, entry) = (other.idleLimit, other.check, other.trace, other.entry)
   }
 
   /// Opens a connection.
   /// - Throws: ``PostgresError``.
   package func connect() throws -> PostgresConnection {
     let connection = try PostgresConnection(string, password: password, settings: settings, check: check)
-    try connection.run(beginning)
-    try entering?(connection)
+    // A pooler gives its clients numbers of its own. What is set through one lasts until this statement ends.
+    let isPooled = "pg_backend_pid() <> \(connection.process)"
+    if try connection.text("SELECT \(isPooled), \(assignments(isLocal: isPooled))") == "t" {
+      connection.prologue = PostgresPrologue(
+        statements: [
+          parameters.first.map { "SET LOCAL \($0.name) = \(PostgresName.literal($0.value))" }, entry?.transactionLock,
+          "SELECT \(entry?.transaction ?? "NULL"), \(assignments(isLocal: "true"))",
+        ].compactMap { $0 }.joined(separator: "; "), check: entry?.check)
+    } else if let entry {
+      try entry.check(connection.text(entry.session))
+    }
     connection.trace = trace
     return connection
   }
+
+  private func assignments(isLocal: String) -> String {
+    var values = parameters.map { ($0.name, PostgresName.literal($0.value)) }
+    if let idleLimit {
+      let name = "idle_in_transaction_session_timeout"
+      values.append((name, "coalesce(nullif(current_setting('\(name)'), '0'), '\(Int(idleLimit * 1000))')"))
+    }
+    return values.map { "set_config('\($0)', \($1), \(isLocal))" }.joined(separator: ", ")
+  }
+}
+
+/// A parameter of a session of the server.
+private struct PostgresParameter: Sendable {
+  let name: String
+  let value: String
+
+  init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// Lets connections use something that is closed at times: each once, or where a pooler is between, each transaction.
+package struct PostgresEntry: Sendable {
+  /// Statements that a session is let in by. The last one's value is checked.
+  let session: String
+  /// What a transaction locks before its snapshot is taken.
+  let transactionLock: String
+  /// Expressions that a transaction is let in by. The first one's value is checked.
+  let transaction: String
+  /// Throws where the value says that the connection isn't let in.
+  let check: @Sendable (String?) throws -> Void
+
+  package init(
+    session: String, transactionLock: String, transaction: String, check: @escaping @Sendable (String?) throws -> Void
+  ) {
+    self.session = session
+    self.transactionLock = transactionLock
+    self.transaction = transaction
+    self.check = check
+  }
+}
+
+/// What each transaction begins with where a pooler is between, which may give each another session of the server.
+struct PostgresPrologue {
+  /// Statements. The first row's first value is checked.
+  let statements: String
+  let check: (@Sendable (String?) throws -> Void)?
 }
 
 /// How PostgreSQL writes names.
 package enum PostgresName {
   package static func quoted(_ name: String) -> String {
     "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  }
+
+  /// A text, however the server reads backslashes.
+  package static func literal(_ text: String) -> String {
+    "E'" + text.replacing("\\", with: "\\\\").replacing("'", with: "''") + "'"
   }
 }
 

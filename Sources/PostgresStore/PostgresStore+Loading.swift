@@ -9,7 +9,7 @@ extension PostgresStore: BulkLoading {
   package func permanentNumbers(_ count: Int, of entity: EntityDescription) throws -> (scope: IDScope, first: Int64) {
     try tables.translating {
       let layout = try tables.layout(of: entity)
-      return (layout.scope, try numbers.take(count, layout))
+      return (layout.scope, try numbers.take(count, layout, within: writer.ownConnection))
     }
   }
 

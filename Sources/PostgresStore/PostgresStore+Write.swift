@@ -107,7 +107,7 @@ extension PostgresStore {
         let entity = entities[ids.count]
         let layout = try tables.layout(of: entity)
         let run = entities[ids.count...].prefix { $0 === entity }.count
-        let first = try numbers.take(run, layout)
+        let first = try numbers.take(run, layout, within: writer.ownConnection)
         for number in first..<first + Int64(run) { ids.append(ManagedObjectID(scope: layout.scope, number: number)) }
       }
       return ids
@@ -142,7 +142,11 @@ extension PostgresStore: SharedStore {
     }
   }
 
-  package func listen(_ handler: @escaping @Sendable () -> Void) throws { follow { _ in handler() } }
+  package func listen(
+    _ handler: @escaping @Sendable () -> Void, heard: @escaping @Sendable (Bool) -> Void
+  ) throws {
+    follow(polls: false, heard: heard) { _ in handler() }
+  }
 }
 
 extension PostgresStore: NumberKeeping {
@@ -194,10 +198,12 @@ extension PostgresStore {
     let name = "postgres schema \(schema)"
     try PostgresFailure.translating(name) {
       let connection = try PostgresAccess(string, password: password, schema: schema).connect()
-      guard try connection.text("SELECT to_regclass('lade_metadata')") != nil else { return }
-      let metadata = PostgresMetadata(connection)
-      guard let kept = try StoredVersion(path: name, text: { try metadata.text($0) }) else { return }
-      try MigrationRoute.check(from: kept, to: model, model.entities, options, store: name)
+      let kept: StoredVersion? = try connection.settled {
+        guard try connection.text("SELECT to_regclass('lade_metadata')") != nil else { return nil }
+        let metadata = PostgresMetadata(connection)
+        return try StoredVersion(path: name) { try metadata.text($0) }
+      }
+      if let kept { try MigrationRoute.check(from: kept, to: model, model.entities, options, store: name) }
     }
   }
 }

@@ -35,6 +35,8 @@ package final class PostgresStore: IncrementalStore {
   private let listener = Mutex<PostgresListener?>(nil)
   /// The last transaction of the history that was passed on.
   private let announced = Mutex<Int64?>(nil)
+  /// Between two looks for what others have committed, where that isn't heard, in milliseconds.
+  private static let pollInterval: Int32 = 1000
 
   /// Connects, and creates or migrates the tables.
   /// - Parameters:
@@ -64,7 +66,7 @@ package final class PostgresStore: IncrementalStore {
       try pool.repeating { connection in
         let opened = try opening.open(connection)
         if options.persistentHistoryTracking, !isReadOnly {
-          try connection.run("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('lade_history', 0))")
+          try connection.begin(then: "SELECT pg_advisory_xact_lock(hashtextextended('lade_history', 0))")
           try connection.run(PostgresHistoryWriter.tables)
           try connection.run("COMMIT")
         }
@@ -72,7 +74,7 @@ package final class PostgresStore: IncrementalStore {
       }
     }
     var using = access
-    using.entering = { try sessions.enter($0, after: opened.migrations) }
+    using.entry = sessions.entry(after: opened.migrations)
     let log = PostgresSQLLog(options.sqlLog, logger, store: sessions.name, using)
     if let log { using.trace = { log.note($0) } }
     self.init(
@@ -137,34 +139,56 @@ package final class PostgresStore: IncrementalStore {
 
   // MARK: Remote changes
 
-  func follow(_ handler: @escaping @Sendable (Int64?) -> Void) {
+  /// Follows what was committed by others.
+  /// - Parameters:
+  ///   - polls: whether to look from time to time where nothing is heard.
+  ///   - heard: called each time with whether announcements are heard from now on.
+  func follow(
+    polls: Bool, heard: @escaping @Sendable (Bool) -> Void = { _ in },
+    _ handler: @escaping @Sendable (Int64?) -> Void
+  ) {
     let tracks = tracksHistory
     let first = Atomic(true)
     let new = PostgresListener(
-      readers.access, channel: channel,
-      handler: { [weak self] payloads in
+      readers.access.direct(options.direct), channel: channel, isForListening: options.direct != nil,
+      polls: polls ? Self.pollInterval : nil,
+      handler: { [weak self] news in
         guard let self else { return }
         // Nothing is known to have changed before it has listened for the first time.
         let isFirst = first.exchange(false, ordering: .acquiringAndReleasing)
-        guard tracks else {
+        if !tracks, news != .unheard {
           if !isFirst { handler(nil) }
           return
         }
         do {
-          let last = try lastTransactionNumber()
+          let last = try tracks ? lastTransactionNumber() : writtenRows()
           let isNew = announced.withLock { announced in
             defer { announced = last }
-            return announced.map { $0 < last } ?? false
+            // The server forgets what it has counted when it crashes.
+            return announced.map { tracks ? $0 < last : $0 != last } ?? false
           }
-          if isNew { handler(last) }
+          if isNew { handler(tracks ? last : nil) }
         } catch let ManagedObjectError.store(failure) {
           report(failure)
         } catch {
           report(StoreFailure(.other, path: tables.name, message: "\(error)"))
         }
       },
+      heard: heard,
       failed: { [report, tables] error in report(PostgresFailure.failure(error, tables.name)) })
     listener.withLock { $0 = new }
+  }
+
+  /// The rows that were written by anybody, as the server has counted them some time ago.
+  private func writtenRows() throws -> Int64 {
+    try tables.translating {
+      try read(isOneState: false) { connection in
+        let rows = try connection.query(
+          "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint FROM pg_stat_user_tables "
+            + "WHERE schemaname = current_schema()")
+        return rows.int(0, 0)
+      }
+    }
   }
 
   /// Something was committed.
@@ -176,8 +200,8 @@ extension PostgresStore: PostgresReader {
     // A transaction of the thread sees what it has written.
     if let own = writer.ownConnection { return try body(own) }
     return try readers.repeating { connection in
-      guard isOneState else { return try body(connection) }
-      try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      guard isOneState else { return try connection.settled { try body(connection) } }
+      try connection.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
       let result = try body(connection)
       try connection.run("COMMIT")
       return result
@@ -202,7 +226,7 @@ final class PostgresGeneration: PostgresReader, @unchecked Sendable {
     connection = try pool.repeating { _ in
       let connection = try pool.take()
       do {
-        try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1")
+        try connection.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY", then: "SELECT 1")
         return connection
       } catch {
         pool.giveBack(connection)

@@ -19,6 +19,9 @@ public struct PostgresStoreOptions: Sendable, Hashable {
   public var generations: Int
   /// The password, where the server needs one and the connection string names no file with it.
   public var password: String?
+  /// Another way to the same database, past a pooler such as PgBouncer: for what needs a session of the server's own, which is
+  /// listening to other processes, and copying the store by `pg_dump`. As libpq takes it; nil if the first way is direct.
+  public var direct: String?
   /// Whether every transaction is recorded in the store's history, which ``PersistentHistoryChangeRequest`` reads. Core Data's
   /// `NSPersistentHistoryTrackingKey`.
   public var persistentHistoryTracking: Bool
@@ -36,13 +39,14 @@ public struct PostgresStoreOptions: Sendable, Hashable {
   /// Options. The defaults suit a store that is read while it is loaded in batches.
   public init(
     durability: Durability = .everySave, readers: Int = 4, generations: Int = 8, password: String? = nil,
-    persistentHistoryTracking: Bool = false, remoteChangeNotifications: Bool = false,
+    direct: String? = nil, persistentHistoryTracking: Bool = false, remoteChangeNotifications: Bool = false,
     sqlLog: SQLLogLevel = .ofProcess
   ) {
     self.durability = durability
     self.readers = readers
     self.generations = generations
     self.password = password
+    self.direct = direct
     self.persistentHistoryTracking = persistentHistoryTracking
     self.remoteChangeNotifications = remoteChangeNotifications
     self.sqlLog = sqlLog

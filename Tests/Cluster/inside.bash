@@ -130,6 +130,49 @@ sql() { psql -h "$root/$primary" -U postgres -d "${2:-lade}" -XqAt -v ON_ERROR_S
 # is STATEMENT: whether it answers with true. A server that is away says no.
 is() { [[ $(sql "SELECT $1" 2> /dev/null) == t ]]; }
 
+# --- PgBouncer -------------------------------------------------------------
+
+# start_pooler: in transaction mode, with fewer sessions of the primary than daemons have connections. Those started later go through it.
+start_pooler() {
+  [[ -x /usr/sbin/pgbouncer ]] || skip "PgBouncer isn't installed: run make deps"
+  add_hosts proxy
+  chown postgres: proxy
+  cat > proxy/settings << END
+[databases]
+lade = host=${address[$primary]} dbname=lade
+[pgbouncer]
+listen_addr = *
+listen_port = 5432
+unix_socket_dir =
+auth_type = trust
+auth_file = $root/proxy/users
+pool_mode = transaction
+default_pool_size = 8
+max_client_conn = 200
+server_login_retry = 1
+query_wait_timeout = 15
+logfile = $root/proxy/log
+END
+  echo '"lade" ""' > proxy/users
+  servers="host=${address[proxy]}"
+  launch_pooler
+}
+launch_pooler() {
+  nsenter --net=/run/netns/proxy -- setpriv --reuid=postgres --regid=postgres --clear-groups \
+    /usr/sbin/pgbouncer -q proxy/settings < /dev/null &
+  pooler=$!
+}
+# crash_pooler: with all connections.
+crash_pooler() {
+  kill -KILL "$pooler"
+  wait "$pooler" || :
+}
+# holds_no_session_state: nothing of the daemons outlasts a transaction.
+holds_no_session_state() {
+  is "NOT EXISTS (SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE usename = 'lade' AND locktype = 'advisory' AND state = 'idle')"
+}
+
 # --- daemons ---------------------------------------------------------------
 declare -A pid=() starts=() preload=()
 # Where daemons look for the server, and under which queue they work: `own`, in SQLite, or `shared`.

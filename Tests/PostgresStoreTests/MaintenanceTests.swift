@@ -28,7 +28,7 @@ struct MaintenanceTests {
   func vacuum() throws {
     // On a server of its own: what the transactions of others may still see stays.
     let server = try PostgresCluster()
-    let store = ShopStore(server.address(), PostgresCluster.newSchema())
+    let store = ShopStore(server)
     try store.fill(200)
     let coordinator = try store.open(ShopStore.first())
     let maintenance = try coordinator.maintenance(of: try #require(coordinator.persistentStores.first))

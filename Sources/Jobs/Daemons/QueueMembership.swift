@@ -108,8 +108,10 @@ package final class QueueMembership: Sendable {
   /// Tells other daemons that there is work.
   func announce() { store.announce() }
 
-  /// Calls `handler` when some daemon has announced work.
-  func listen(_ handler: @escaping @Sendable () -> Void) throws { try store.listen(handler) }
+  /// Calls `handler` when some daemon has announced work, and `heard` each time with whether that is heard from now on.
+  func listen(_ handler: @escaping @Sendable () -> Void, heard: @escaping @Sendable (Bool) -> Void) throws {
+    try store.listen(handler, heard: heard)
+  }
 
   // MARK: The lease
 

@@ -55,6 +55,10 @@ final class QueueSharing: Sendable {
       try membership.listen { [weak self, weak subject] in
         guard let self, let subject else { return }
         pollSoon(subject)
+      } heard: { [logger] isHeard in
+        logger.info(
+          isHeard
+            ? "jobs: hears what other daemons announce" : "jobs: hears no other daemons, and looks for what they do")
       }
     } catch {
       logger.warning(

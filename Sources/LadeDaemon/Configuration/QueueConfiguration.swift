@@ -22,7 +22,7 @@ package struct QueueConfiguration: Sendable, Equatable {
 
 extension QueueConfiguration {
   enum Key: String, CaseIterable {
-    case postgres, schema, credential, host, lease
+    case postgres, direct, schema, credential, host, lease
     case fileLimit = "file_limit"
   }
 
@@ -36,9 +36,10 @@ extension QueueConfiguration {
     let connection = section.required(.postgres, "a connection string such as service=lade")?.connectionString()
     var credential: String?
     if let value = section[.credential] { credential = value.credentialName() }
+    let direct = section[.direct]?.connectionString()
     let schema = section[.schema] == nil ? "lade_" + value.key : section[.schema]?.schemaName()
     guard let connection, let schema, section.isWithoutProblems else { return nil }
-    self.init(place: PostgresPlace(connection: connection, credential: credential, schema: schema))
+    self.init(place: PostgresPlace(connection: connection, credential: credential, direct: direct, schema: schema))
     if let value = section[.host], let name = value.text() {
       if name.isEmpty || name.utf8.count > Self.longestHost {
         value.wrong("a host's name has from 1 to \(Self.longestHost) bytes")

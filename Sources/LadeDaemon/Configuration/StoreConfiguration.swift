@@ -35,7 +35,7 @@ package struct StoreConfiguration: Sendable, Equatable {
 
 extension StoreConfiguration {
   enum Key: String, CaseIterable {
-    case path, postgres, schema, credential, model, evolves, migration, backups
+    case path, postgres, direct, schema, credential, model, evolves, migration, backups
   }
 
   /// Nil with a problem reported.
@@ -61,7 +61,7 @@ extension StoreConfiguration {
     _ entry: YAMLValue.Entry, _ section: YAMLSection<Key>, in folder: ConfigurationFolder, _ paths: inout DistinctPaths
   ) -> StorePlace? {
     guard let postgres = section[.postgres] else {
-      for key in [Key.schema, .credential] { section[key]?.conflict("only a store with `postgres` has one") }
+      for key in [Key.direct, .schema, .credential] { section[key]?.conflict("only a store with `postgres` has one") }
       guard
         let path = section.required(.path, "the SQLite file of the store, which is made if it isn't there")?.path(
           in: folder)
@@ -73,10 +73,11 @@ extension StoreConfiguration {
     let connection = postgres.connectionString()
     var credential: String?
     if let value = section[.credential] { credential = value.credentialName() }
+    let direct = section[.direct]?.connectionString()
     // One of its own for each store, so that two don't meet.
     let schema = section[.schema] == nil ? "lade_" + entry.name : section[.schema]?.schemaName()
     guard let connection, let schema, section.isWithoutProblems else { return nil }
     paths.add("\(connection) \(schema)", key: entry.value.path(Key.schema.rawValue), section[.schema] ?? postgres)
-    return .postgres(PostgresPlace(connection: connection, credential: credential, schema: schema))
+    return .postgres(PostgresPlace(connection: connection, credential: credential, direct: direct, schema: schema))
   }
 }

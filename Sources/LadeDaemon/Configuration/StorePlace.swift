@@ -39,11 +39,14 @@ package struct PostgresPlace: Sendable, Equatable {
   package var connection: String
   /// The credential with the password; nil where the server needs none, or the string names a file with it.
   package var credential: String?
+  /// A way past the pooler that the connection goes through; nil where none is needed, or there is none.
+  package var direct: String?
   /// The PostgreSQL schema with the tables.
   package var schema: String
 
-  package init(connection: String, credential: String? = nil, schema: String) {
+  package init(connection: String, credential: String? = nil, direct: String? = nil, schema: String) {
     self.connection = connection
+    self.direct = direct
     self.credential = credential
     self.schema = schema
   }

@@ -55,7 +55,7 @@ struct QueueStore: Sendable {
   }
 
   private static func description(of place: PostgresPlace) throws -> PersistentStoreDescription {
-    var options = PostgresStoreOptions(password: try place.password())
+    var options = PostgresStoreOptions(password: try place.password(), direct: place.direct)
     // Only new work is announced.
     options.announcesCommits = false
     return .postgres(place.connection, schema: place.schema, options: options)

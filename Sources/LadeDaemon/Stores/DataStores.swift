@@ -131,6 +131,7 @@ final class DataStores: Sendable {
     case .postgres(let place):
       var options = PostgresStoreOptions()
       options.password = try place.password()
+      options.direct = place.direct
       return .postgres(place.connection, schema: place.schema, options: options)
     }
   }

@@ -176,7 +176,9 @@ package protocol SharedStore: IncrementalStore {
   func announce()
   /// Calls `handler`, on any thread, when something was announced, also by this process, or may have been. Announcements can
   /// get lost.
-  func listen(_ handler: @escaping @Sendable () -> Void) throws
+  /// - Parameter heard: called, on any thread, each time with whether announcements are heard from now on. They aren't before
+  ///   the first call, while the server is gone, and where something between passes none on.
+  func listen(_ handler: @escaping @Sendable () -> Void, heard: @escaping @Sendable (Bool) -> Void) throws
 }
 
 /// How a transaction of several saves ends.

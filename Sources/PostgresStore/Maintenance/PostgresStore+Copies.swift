@@ -14,7 +14,15 @@ extension PostgresStore {
   /// By `pg_dump`: other programs' tables in the schema are in it, too.
   package func copyContent(to url: URL, _ watch: MaintenanceWatch) throws {
     try writer.refuseInTransaction("copy the store")
-    try PostgresDump.make(url, of: sessions.namespace, access, expecting: sizes().content, watch)
+    let way = access.direct(options.direct)
+    // pg_dump sets its session up before its transaction begins. Through a pooler, that would meet another, and stay there.
+    guard try options.direct != nil || !tables.translating({ try way.connect().isPooled }) else {
+      throw ManagedObjectError.store(
+        StoreFailure(
+          .other, path: tables.name,
+          message: "pg_dump can't go through a pooler of transactions: name a way past it to the server as `direct`"))
+    }
+    try PostgresDump.make(url, of: sessions.namespace, way, expecting: sizes().content, watch)
   }
 
   /// Both depths read what the store says of itself; the full one also reads all rows.
@@ -70,7 +78,7 @@ extension PostgresStore {
       model: source, entities: source.entities.filter { kept.hashes[$0.name] != nil }, PostgresDialect.self)
     try maintaining("restore the store", watch) { connection in
       try side.remove(connection)
-      try connection.run("BEGIN")
+      try connection.begin()
       try side.fill(connection, name: tables.name, schema, metadata, from: dump, watch)
       try connection.run("COMMIT")
     }
@@ -89,7 +97,7 @@ extension PostgresStore {
     try maintaining("replace the store's content", watch) { connection in
       let migration = PostgresMigration(connection, store: tables.name)
       let catalogue = PostgresCatalogue(connection)
-      try connection.run("BEGIN")
+      try connection.begin()
       try sessions.closeGate(connection)
       guard try connection.text("SELECT to_regclass('\(SQLText.name(side.name)).lade_metadata')") != nil else {
         throw ManagedObjectError.incompatibleStore(path: url.path, reason: "it wasn't prepared for the store")

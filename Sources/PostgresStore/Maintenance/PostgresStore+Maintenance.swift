@@ -8,6 +8,8 @@ import SQLSchema
 
 extension PostgresStore: StoreMaintenance {
   /// Runs work on a connection of its own, without a transaction. It isn't done again when the connection is lost.
+  ///
+  /// What can't be in a transaction may run without the session's settings, so it names the schema, too.
   func maintaining<T>(
     _ operation: String, _ watch: MaintenanceWatch, _ body: (PostgresConnection) throws -> T
   ) throws -> T {
@@ -34,7 +36,7 @@ extension PostgresStore: StoreMaintenance {
   package func compact(_ plan: CompactionPlan, _ watch: MaintenanceWatch) throws -> CompactionResult {
     try maintaining("vacuum the store", watch) { connection in
       let catalogue = PostgresCatalogue(connection)
-      let before = try catalogue.size()
+      let (before, all) = try connection.settled { (try catalogue.size(), try catalogue.tables()) }
       let command: String
       switch plan {
       case .whole(let isIncremental):
@@ -46,14 +48,14 @@ extension PostgresStore: StoreMaintenance {
       case .incremental: command = "VACUUM"
       }
       var done: Int64 = 0
-      for table in try catalogue.tables() {
+      for table in all {
         try watch.check()
-        let size = try catalogue.size(of: table)
-        try connection.run("\(command) \(SQLText.name(table))")
+        let size = try connection.settled { try catalogue.size(of: table) }
+        try connection.run("\(command) \(qualified(table))")
         done += size
         watch.report(MaintenanceProgress(bytesDone: min(done, before), bytesTotal: before))
       }
-      return CompactionResult(bytesBefore: before, bytesAfter: try catalogue.size())
+      return CompactionResult(bytesBefore: before, bytesAfter: try connection.settled { try catalogue.size() })
     }
   }
 
@@ -63,14 +65,18 @@ extension PostgresStore: StoreMaintenance {
   /// how many it keeps; without one it is as the server has it.
   package func updateStatistics(sampling rows: Int?, _ watch: MaintenanceWatch) throws -> Int {
     try maintaining("analyse the store", watch) { connection in
-      if let rows {
-        // No less than the server's default: a job's default sample is SQLite's.
-        try connection.run("SET default_statistics_target = \(min(10_000, max(100, rows / 300)))")
-      }
-      let names = try PostgresCatalogue(connection).tables()
+      let names = try connection.settled { try PostgresCatalogue(connection).tables() }
       for (number, table) in names.enumerated() {
         try watch.check()
-        try connection.run("VACUUM (ANALYZE) \(SQLText.name(table))")
+        if let rows {
+          try connection.run("VACUUM \(qualified(table))")
+          // No less than the server's default: a job's default sample is SQLite's.
+          try connection.begin(then: "SET LOCAL default_statistics_target = \(min(10_000, max(100, rows / 300)))")
+          try connection.run("ANALYZE \(qualified(table))")
+          try connection.run("COMMIT")
+        } else {
+          try connection.run("VACUUM (ANALYZE) \(qualified(table))")
+        }
         watch.report(MaintenanceProgress(items: Int64(number + 1)))
       }
       return names.count
@@ -98,32 +104,36 @@ extension PostgresStore: StoreMaintenance {
         made += 1
         watch.report(MaintenanceProgress(items: Int64(made)))
       }
-      for index in try catalogue.indexes() where wanted?.contains(index.table) ?? true {
+      for index in try connection.settled({ try catalogue.indexes() }) where wanted?.contains(index.table) ?? true {
         try watch.check()
         // A stopped job has left it.
         if !index.isValid, index.name.contains("_ccnew") || index.name.contains("_ccold") {
-          try connection.run("DROP INDEX CONCURRENTLY IF EXISTS \(SQLText.name(index.name))")
+          try connection.run("DROP INDEX CONCURRENTLY IF EXISTS \(qualified(index.name))")
           continue
         }
         do {
-          try connection.run("REINDEX INDEX CONCURRENTLY \(SQLText.name(index.name))")
+          try connection.run("REINDEX INDEX CONCURRENTLY \(qualified(index.name))")
         } catch let error as PostgresError where error.state == "0A000" {
           // Those of exclusion constraints.
-          try connection.run("REINDEX INDEX \(SQLText.name(index.name))")
+          try connection.run("REINDEX INDEX \(qualified(index.name))")
         }
         done()
       }
-      let present = try catalogue.relations()
+      let present = try connection.settled { try catalogue.relations() }
       for index in tables.schema.indexes where wanted?.contains(index.table) ?? true && !present.contains(index.name) {
         try watch.check()
         let start = "INDEX IF NOT EXISTS"
+        let table = SQLText.name(index.table)
         try connection.run(
-          index.createStatement.replacing(start, with: "INDEX CONCURRENTLY IF NOT EXISTS", maxReplacements: 1))
+          index.createStatement.replacing(start, with: "INDEX CONCURRENTLY IF NOT EXISTS", maxReplacements: 1)
+            .replacing(" ON \(table) ", with: " ON \(qualified(index.table)) ", maxReplacements: 1))
         done()
       }
       return made
     }
   }
+
+  private func qualified(_ name: String) -> String { "\(SQLText.name(sessions.namespace)).\(SQLText.name(name))" }
 
   /// The tables that hold the rows of entities, and the pairs of their many-to-many relationships.
   private func names(of entities: [EntityDescription]) throws -> Set<String> {
@@ -143,7 +153,7 @@ extension PostgresStore: StoreMaintenance {
   ) throws {
     try maintaining("check the store", watch) { connection in
       // One state.
-      try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      try connection.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
       let check = PostgresContentCheck(connection, tables, watch, found)
       try check.metadata()
       try check.schema()

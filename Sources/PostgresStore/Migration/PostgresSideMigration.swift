@@ -98,7 +98,7 @@ struct PostgresSideMigration {
     defer { pool.close() }
     try pool.repeating { connection in
       let catalogue = PostgresCatalogue(connection)
-      try connection.run("BEGIN")
+      try connection.begin()
       for table in source.schema.columnsByTable.keys.sorted() {
         let columns = try catalogue.columnNames(of: table).map(SQLText.name).joined(separator: ", ")
         if columns.isEmpty { continue }
@@ -134,7 +134,7 @@ struct PostgresSide: Sendable {
   }
 
   func remove(_ connection: PostgresConnection) throws {
-    try connection.run("DROP SCHEMA IF EXISTS \(SQLText.name(name)) CASCADE")
+    try connection.settled { try connection.run("DROP SCHEMA IF EXISTS \(SQLText.name(name)) CASCADE") }
   }
 
   /// Moves its tables into the store's schema, where none of their names is taken, and what they say of themselves.

@@ -39,7 +39,7 @@ struct PostgresOpening {
       throw ManagedObjectError.incompatibleStore(
         path: name, reason: "the database's encoding isn't UTF8: create it with ENCODING 'UTF8'")
     }
-    try connection.run("BEGIN")
+    try connection.begin()
     try sessions.closeGate(connection)
     let isThere = try connection.query("SELECT to_regclass('lade_metadata') IS NOT NULL").bool(0, 0)
     if !isThere {

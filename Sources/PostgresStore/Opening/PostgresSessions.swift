@@ -3,6 +3,9 @@
 // with its own. A migration closes the gate until its transaction ends, and ends the connections that are inside.
 // So no statement that was made for the old tables ever meets the new ones: its connection is lost, the next one waits at the
 // gate, and there its program learns that the store was migrated.
+//
+// Behind a pooler, transactions do what connections do otherwise. Their gate is a lock of lade_metadata: LOCK TABLE takes no
+// snapshot, so what they compare and read afterwards is at least as new. They hold it until they end; who closes it ends them.
 
 import Foundation
 import ManagedObjects
@@ -32,17 +35,22 @@ struct PostgresSessions: Sendable {
     try connection.run("SELECT pg_advisory_xact_lock(\(gate))")
   }
 
-  /// Lets a new connection in.
-  /// - Parameter migrations: the count of migrations when the store was opened.
-  /// - Throws: ``MigrationError/migratedElsewhere(store:)``.
-  func enter(_ connection: PostgresConnection, after migrations: String) throws {
-    let now = try connection.text(
-      """
-      BEGIN; SELECT pg_advisory_xact_lock_shared(\(gate)); SELECT pg_advisory_lock_shared(\(inside));
-      SELECT coalesce(max(value), '0') FROM lade_metadata WHERE key = '\(Self.key)'; COMMIT
-      """)
-    guard now == migrations else { throw MigrationError.migratedElsewhere(store: name) }
+  /// Lets new connections in.
+  /// - Parameter migrations: the count of migrations when the store was opened. Where it is another,
+  ///   ``MigrationError/migratedElsewhere(store:)`` is thrown.
+  func entry(after migrations: String) -> PostgresEntry {
+    let now = "SELECT coalesce(max(value), '0') FROM \(metadata) WHERE key = '\(Self.key)'"
+    return PostgresEntry(
+      session: "BEGIN; SELECT pg_advisory_xact_lock_shared(\(gate)); SELECT pg_advisory_lock_shared(\(inside)); "
+        + "\(now); COMMIT",
+      transactionLock: "LOCK TABLE \(metadata) IN ACCESS SHARE MODE",
+      transaction: "(\(now)), pg_advisory_xact_lock_shared(\(inside))"
+    ) { [name] found in
+      guard found == migrations else { throw MigrationError.migratedElsewhere(store: name) }
+    }
   }
+
+  private var metadata: String { "\(SQLText.name(namespace)).lade_metadata" }
 
   /// Ends all connections but this one. The gate must be closed.
   /// - Throws: ``ManagedObjectError/store(_:)`` when the server doesn't let it.
@@ -64,12 +72,26 @@ struct PostgresSessions: Sendable {
             message: "programs of other roles have the store open, and their connections can't be ended: stop them, or "
               + "grant pg_signal_backend", detail: error.message))
       }
-      if left == nil { return }
+      if try left == nil && closeToTransactions(connection) { return }
       guard Date() < end else {
         throw ManagedObjectError.store(
           StoreFailure(.busy, path: name, message: "connections of other programs to the store don't end"))
       }
       Thread.sleep(forTimeInterval: 0.02)
     }
+  }
+  /// Closes the gate of transactions. Returns whether nobody holds it open.
+  private func closeToTransactions(_ connection: PostgresConnection) throws -> Bool {
+    let limit = try connection.text("SHOW lock_timeout") ?? "0"
+    try connection.run("SAVEPOINT lade_gate; SET LOCAL lock_timeout = 200")
+    do {
+      // New ones wait behind this.
+      try connection.run("LOCK TABLE \(metadata) IN ACCESS EXCLUSIVE MODE")
+    } catch let error as PostgresError where error.state == "55P03" {
+      try connection.run("ROLLBACK TO SAVEPOINT lade_gate")
+      return false
+    }
+    try connection.run("RELEASE SAVEPOINT lade_gate; SET LOCAL lock_timeout = \(SQLText.literal(limit))")
+    return true
   }
 }

@@ -84,7 +84,9 @@ final class PostgresSQLLog: Sendable {
     if statement.hasPrefix("COPY") { return [] }
     let lines: [String]
     do {
-      lines = try pool.repeating { try PostgresCatalogue($0).texts("EXPLAIN \(statement)").compactMap { $0[0] } }
+      lines = try pool.repeating { connection in
+        try connection.settled { try PostgresCatalogue(connection).texts("EXPLAIN \(statement)").compactMap { $0[0] } }
+      }
     } catch {
       return ["can't be had: \(error)"]
     }

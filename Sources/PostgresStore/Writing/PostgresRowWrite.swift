@@ -50,7 +50,7 @@ final class PostgresRowWrite {
         }
       }
       let missing = given.count { $0 == nil }
-      var next = missing > 0 ? try numbers.take(missing, layout) : 0
+      var next = missing > 0 ? try numbers.take(missing, layout, within: connection) : 0
       for number in given {
         if let number {
           ids.append(ManagedObjectID(scope: layout.scope, number: number))
@@ -273,12 +273,12 @@ final class PostgresRowWrite {
   private func numbersOf(_ rows: NewRows, _ layout: PostgresLayout) throws -> [Int64] {
     if !rows.givenNumbers.isEmpty || rows.count == 0 { return rows.givenNumbers }
     guard let slot = layout.keySlot else {
-      let first = try numbers.take(rows.count, layout)
+      let first = try numbers.take(rows.count, layout, within: connection)
       return Array(first...first + Int64(rows.count - 1))
     }
     return try (0..<rows.count).map { row in
       let cell = rows.cell(row, slot)
-      return cell.kind == .int ? cell.bits : try numbers.take(1, layout)
+      return cell.kind == .int ? cell.bits : try numbers.take(1, layout, within: connection)
     }
   }
 

@@ -101,7 +101,7 @@ final class PostgresWriter: @unchecked Sendable {
     let connection = try repeating { (connection: PostgresConnection?) in
       let connection = try connection ?? pool.take()
       do {
-        try connection.run("BEGIN")
+        try connection.begin()
         return connection
       } catch {
         pool.giveBack(connection)
@@ -146,7 +146,7 @@ final class PostgresWriter: @unchecked Sendable {
   /// Runs `body` and commits.
   /// - Throws: ``PostgresError`` when it had no effect.
   private func transaction<T>(_ connection: PostgresConnection, _ body: (PostgresConnection) throws -> T) throws -> T {
-    try connection.run("BEGIN")
+    try connection.begin()
     let result = try body(connection)
     let number = try TransactionNumber(of: connection)
     guard try commit(connection, number) else {
@@ -169,7 +169,7 @@ final class PostgresWriter: @unchecked Sendable {
 
   private func isCommitted(_ transaction: TransactionNumber, _ loss: PostgresError) throws -> Bool {
     var access = pool.access
-    access.entering = nil
+    access.entry = nil
     let outside = PostgresPool(access, limit: 1, timeout: timeout)
     defer { outside.close() }
     let end = Date(timeIntervalSinceNow: timeout)

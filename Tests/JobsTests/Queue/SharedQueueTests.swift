@@ -16,20 +16,25 @@ struct SharedQueueTests {
     return settings
   }
 
-  private func host(_ name: String) -> QueueMember.Settings { settings { $0.host = name } }
+  private func host(_ name: String, _ way: QueueMember.Way = .direct) -> QueueMember.Settings {
+    settings {
+      $0.host = name
+      $0.way = way
+    }
+  }
 
   private func stop(_ members: [QueueMember]) async throws {
     for member in members { #expect(try await member.stop().isEmpty) }
   }
 
-  @Test("runs each job once, whoever took it in")
-  func once() async throws {
+  @Test("runs each job once, whoever took it in", arguments: QueueMember.Way.present)
+  func once(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
     let ran = Shared<Int64>()
     var members: [QueueMember] = []
     for _ in 1...3 {
       members.append(
-        try await QueueMember(schema) { operation in
+        try await QueueMember(schema, host("here", way)) { operation in
           ran.append(operation.job.id)
           return .completed(JobProgress(records: 1))
         })
@@ -45,11 +50,13 @@ struct SharedQueueTests {
     try await stop(members)
   }
 
-  @Test("puts back the jobs of a daemon whose lease is over, and takes nothing from it any more")
-  func rescue() async throws {
+  @Test(
+    "puts back the jobs of a daemon whose lease is over, and takes nothing from it any more",
+    arguments: QueueMember.Way.present)
+  func rescue(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
     let gate = Gate()
-    let stopped = try await QueueMember(schema, host("one")) { _ in
+    let stopped = try await QueueMember(schema, host("one", way)) { _ in
       gate.pass()
       return .failed(JobFailure(code: "x", message: "x", isRetryable: true), JobProgress())
     }
@@ -58,7 +65,7 @@ struct SharedQueueTests {
     // As by SIGSTOP: it neither renews its lease nor looks at anything.
     stopped.queue.sharing?.end()
     try await PostgresCluster.shared().sql(#"UPDATE "\#(schema)"."QueueLease" SET until = '2000-01-01'"#)
-    let other = try await QueueMember(schema, host("two")) { _ in .completed(JobProgress(records: 1)) }
+    let other = try await QueueMember(schema, host("two", way)) { _ in .completed(JobProgress(records: 1)) }
     let end = try await other.queue.whenEnded(job.id)
     #expect(end.state == .completed && end.claim == 3 && end.rescues == 1)
     gate.open()
@@ -159,16 +166,18 @@ struct SharedQueueTests {
     try await stop([one, two])
   }
 
-  @Test("stops a job that was cancelled through another daemon, and follows a lane that was paused there")
-  func others() async throws {
+  @Test(
+    "stops a job that was cancelled through another daemon, and follows a lane that was paused there",
+    arguments: QueueMember.Way.present)
+  func others(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
-    let one = try await QueueMember(schema, host("one")) { operation in
+    let one = try await QueueMember(schema, host("one", way)) { operation in
       while !operation.isCancelled { usleep(1000) }
       return .cancelled(JobProgress())
     }
     let job = try await one.queue.submit(.of("work").with { $0.activeName = "a.csv" })
     _ = try await one.queue.job(job.id, when: .running)
-    let two = try await QueueMember(schema, host("two"))
+    let two = try await QueueMember(schema, host("two", way))
     _ = try await two.queue.cancel(job.id, by: "ben")
     #expect(try await two.queue.whenEnded(job.id).state == .cancelled)
     _ = try await two.queue.pause(lane: "import", by: "ben")
@@ -194,11 +203,13 @@ struct SharedQueueTests {
 
   // MARK: What no two daemons may do at the same time
 
-  @Test("takes a job with a unique key in once, whichever daemons are asked at the same time")
-  func unique() async throws {
+  @Test(
+    "takes a job with a unique key in once, whichever daemons are asked at the same time",
+    arguments: QueueMember.Way.present)
+  func unique(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
     var members: [QueueMember] = []
-    for _ in 1...3 { members.append(try await QueueMember(schema)) }
+    for _ in 1...3 { members.append(try await QueueMember(schema, host("here", way))) }
     for round in 1...10 {
       let submission = JobSubmission.of("work").with {
         $0.uniqueKey = "key \(round)"
@@ -340,8 +351,8 @@ struct SharedQueueTests {
     try await stop(members)
   }
 
-  @Test("makes one job of each elapse of a schedule that all daemons have")
-  func schedules() async throws {
+  @Test("makes one job of each elapse of a schedule that all daemons have", arguments: QueueMember.Way.present)
+  func schedules(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
     let schedule = JobSchedule(
       name: "often", calendar: [try CalendarExpression("*:*:*")], submission: .of("work"))
@@ -349,7 +360,13 @@ struct SharedQueueTests {
     var members: [QueueMember] = []
     for _ in 1...3 {
       members.append(
-        try await QueueMember(schema, settings { $0.schedules = [schedule] }) { operation in
+        try await QueueMember(
+          schema,
+          settings {
+            $0.schedules = [schedule]
+            $0.way = way
+          }
+        ) { operation in
           ran.append(operation.job.id)
           return .completed(JobProgress())
         })

@@ -8,8 +8,25 @@ import TestSupport
 
 /// A daemon of a shared queue, as far as the queue goes.
 final class QueueMember: Sendable {
+  /// How the server is reached.
+  enum Way: CaseIterable, Sendable {
+    case direct, pooled
+
+    static var present: [Self] { TransactionPooler.program == nil ? [.direct] : allCases }
+
+    func options(_ server: PostgresCluster) throws -> (address: String, PostgresStoreOptions) {
+      switch self {
+      // Where all tests go through a pooler, what they listen to goes past it.
+      case .direct: (server.address(), PostgresStoreOptions(direct: server.direct()))
+      // Where nothing is heard.
+      case .pooled: (try server.pooler().address(), PostgresStoreOptions())
+      }
+    }
+  }
+
   struct Settings: Sendable {
     var host = "here"
+    var way = Way.direct
     /// A lease isn't lost because the tests have little time.
     var timing = QueueMembership.Timing(lease: 600)
     var lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 2)]
@@ -36,7 +53,8 @@ final class QueueMember: Sendable {
     folder = try ScratchDirectory()
     delegate = settings.delegate
     coordinator = PersistentStoreCoordinator(model: QueueModel.model)
-    try coordinator.addPersistentStore(.postgres(try (server ?? .shared()).address(), schema: schema))
+    let (address, options) = try settings.way.options(server ?? .shared())
+    try coordinator.addPersistentStore(.postgres(address, schema: schema, options: options))
     var catalogue = OperationCatalogue()
     catalogue.add("work") { ScriptedOperation(job: $0, environment: $1, script: work) }
     catalogue.add("alone", access: .exclusive) {

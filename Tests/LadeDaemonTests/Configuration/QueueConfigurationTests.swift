@@ -16,6 +16,8 @@ struct QueueConfigurationTests {
     #expect(queue.host == QueueConfiguration.hostName && !queue.host.isEmpty && queue.lease == .seconds(30))
     let all = try file("queue: { postgres: service=lade, schema: work, credential: pg, host: one, lease: 1m }").load()
     #expect(all.queue?.place == PostgresPlace(connection: "service=lade", credential: "pg", schema: "work"))
+    let past = try file("queue: { postgres: host=pooler, direct: host=db1 }").load()
+    #expect(past.queue?.place == PostgresPlace(connection: "host=pooler", direct: "host=db1", schema: "lade_queue"))
     #expect(all.queue?.host == "one" && all.queue?.lease == .seconds(60))
     #expect(queue.fileLimit == nil)
     for (text, bytes) in [("1kB", 1_000), ("16MB", 16_000_000), ("1GB", 1_000_000_000)] {
@@ -35,6 +37,7 @@ struct QueueConfigurationTests {
       ("{ postgres: service=lade, file_limit: 16 }", "16MB"),
       ("{ postgres: service=lade, file_limit: 2GB }", "at most"),
       ("{ postgres: service=lade, file_limit: 0MB }", "16MB"),
+      ("{ postgres: service=lade, direct: \"postgresql://a:secret@b/c\" }", "password"),
     ] {
       let problems = try file("queue: " + queue).problems()
       #expect(problems.count == 1 && problems[0].contains(words), "\(queue): \(problems)")

@@ -7,16 +7,27 @@ import TestSupport
 /// A store of customers and orders in a schema of its own, and versions of its model.
 struct ShopStore: Sendable {
   let address: String
+  /// How the server itself is reached.
+  let direct: String
   let schema: String
+  /// The way past the pooler that all tests go through.
+  private var past: String?
 
   init() throws {
-    address = try PostgresCluster.shared().address()
+    self.init(try PostgresCluster.shared())
+  }
+
+  /// - Parameter address: how the store is reached; nil for the server's own address.
+  init(_ server: PostgresCluster, address: String? = nil) {
+    self.address = address ?? server.address()
+    direct = server.direct()
+    if TransactionPooler.sizeForAll != nil, address == nil { past = direct }
     schema = PostgresCluster.newSchema()
   }
 
   /// One that another process has made.
   init(_ address: String, _ schema: String) {
-    self.address = address
+    (self.address, direct) = (address, address)
     self.schema = schema
   }
 
@@ -74,6 +85,8 @@ struct ShopStore: Sendable {
     _ change: (inout PersistentStoreDescription) -> Void = { _ in }
   ) throws -> PersistentStoreCoordinator {
     let coordinator = PersistentStoreCoordinator(model: model)
+    var options = options
+    options.direct = options.direct ?? past
     var description = PersistentStoreDescription.postgres(address, schema: schema, options: options)
     description.timeout = 10
     change(&description)
@@ -118,7 +131,7 @@ struct ShopStore: Sendable {
   /// Runs statements in the schema, as another program would. Returns the first value of the last.
   @discardableResult
   func sql(_ statements: String) throws -> String? {
-    try PostgresAccess(address, schema: schema).connect().text(statements)
+    try PostgresAccess(direct, schema: schema).connect().text(statements)
   }
 
   /// The number of rows of a table, or of one of the server's.

@@ -83,7 +83,7 @@ final class MigratedStore {
   }
 
   private func postgres(_ sql: String) throws -> [String] {
-    let connection = try PostgresAccess(PostgresCluster.shared().address(), schema: schema).connect()
+    let connection = try PostgresAccess(PostgresCluster.shared().direct(), schema: schema).connect()
     try connection.beginText(sql, nil)
     var found: [String] = []
     while let row = try connection.nextRow() { found.append(row.text(0) ?? "NULL") }
@@ -93,7 +93,7 @@ final class MigratedStore {
   /// Runs a statement, as another program would.
   func run(_ sql: String) throws {
     guard isPostgres else { return try DatabaseQueue(path: file.path).write { try $0.execute(sql: sql) } }
-    try PostgresAccess(PostgresCluster.shared().address(), schema: schema).connect().run(sql)
+    try PostgresAccess(PostgresCluster.shared().direct(), schema: schema).connect().run(sql)
   }
 
   /// A table's columns.

@@ -3,6 +3,8 @@ import Glibc
 import Synchronization
 
 /// A PostgreSQL server, on a Unix socket in a folder of its own. Gone with this.
+///
+/// With `LADE_TEST_POOLER=8` in the environment, its addresses are those of a pooler in transaction mode with so many sessions.
 package final class PostgresCluster: Sendable {
   /// The folder with Debian's programs; nil where they aren't installed.
   package static let programs: String? = {
@@ -19,6 +21,10 @@ package final class PostgresCluster: Sendable {
   private let programs: String
   /// What becomes another user: the server refuses to be root's.
   private let prefix: [String]
+  /// What its users go through; nil where they reach the server itself.
+  private let between: TransactionPooler?
+  /// What some of its users go through.
+  private let beside = Mutex<TransactionPooler?>(nil)
 
   package init() throws {
     guard let programs = Self.programs else {
@@ -29,6 +35,7 @@ package final class PostgresCluster: Sendable {
     var template = Array("/tmp/lade-pg-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
     folder = String(cString: made)
+    var prefix: [String] = []
     if geteuid() == 0 {
       guard let user = getpwnam("postgres") ?? getpwnam("nobody") else { throw POSIXError(.ENOENT) }
       let (id, group) = (user.pointee.pw_uid, user.pointee.pw_gid)
@@ -36,8 +43,10 @@ package final class PostgresCluster: Sendable {
         throw POSIXError(.init(rawValue: errno) ?? .EIO)
       }
       prefix = ["/usr/bin/setpriv", "--reuid=\(id)", "--regid=\(group)", "--clear-groups"]
-    } else {
-      prefix = []
+    }
+    self.prefix = prefix
+    between = try TransactionPooler.sizeForAll.map { [folder] in
+      try TransactionPooler(before: folder, prefix, size: $0)
     }
     let rules = folder + "/rules"
     try """
@@ -57,6 +66,8 @@ package final class PostgresCluster: Sendable {
   deinit { remove() }
 
   private func remove() {
+    between?.stop()
+    beside.withLock { $0?.stop() }
     do {
       try wait("pg_ctl", ["-D", folder + "/data", "-m", "immediate", "-w", "stop"])
       try FileManager.default.removeItem(atPath: folder)
@@ -86,12 +97,31 @@ package final class PostgresCluster: Sendable {
   }
 
   /// A connection string for a user.
-  package func address(_ user: String = "lade") -> String { "host=\(folder) user=\(user) dbname=postgres" }
+  package func address(_ user: String = "lade") -> String { between?.address(user) ?? direct(user) }
+
+  /// A connection string for a user who needs the server itself.
+  package func direct(_ user: String = "lade") -> String { "host=\(folder) user=\(user) dbname=postgres" }
+
+  /// A pooler before it that tests share, with fewer sessions than they have connections.
+  package func pooler() throws -> TransactionPooler {
+    try beside.withLock { pooler in
+      if let pooler { return pooler }
+      let new = try self.pooler(size: 6)
+      pooler = new
+      return new
+    }
+  }
+
+  /// A pooler of one's own before it.
+  /// - Parameter size: how many sessions its users have.
+  package func pooler(size: Int) throws -> TransactionPooler {
+    try TransactionPooler(before: folder, prefix, size: size)
+  }
 
   /// Runs statements as the owner of everything.
   @discardableResult
   package func sql(_ statements: String) async throws -> String {
-    try await run("psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", address(), "-c", statements])
+    try await run("psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", direct(), "-c", statements])
   }
 
   package func stop() async throws { try await run("pg_ctl", ["-D", folder + "/data", "-m", "fast", "-w", "stop"]) }
