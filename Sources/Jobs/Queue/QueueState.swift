@@ -446,7 +446,7 @@ final class QueueState: Sendable {
     set { content.withLock { $0.otherHosts = newValue } }
   }
 
-  /// The jobs for whose end somebody waits.
+  /// The jobs whose end is waited for.
   var awaited: [Int64] { content.withLock { $0.waiters.jobs } }
   func takeWaiters(for id: Int64) -> [Latch] { content.withLock { $0.waiters.take(for: id) } }
 }

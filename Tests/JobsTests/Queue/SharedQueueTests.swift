@@ -22,7 +22,7 @@ struct SharedQueueTests {
     for member in members { #expect(try await member.stop().isEmpty) }
   }
 
-  @Test("runs each job once, whoever took it in")
+  @Test("runs each job once, on whichever daemon it was submitted")
   func once() async throws {
     let schema = PostgresCluster.newSchema()
     let ran = Shared<Int64>()
@@ -177,7 +177,7 @@ struct SharedQueueTests {
     try await stop([one, two])
   }
 
-  @Test("tells who follows jobs on one daemon what another does")
+  @Test("tells a client that follows jobs on one daemon what another does")
   func events() async throws {
     let schema = PostgresCluster.newSchema()
     let gate = Gate()
@@ -389,7 +389,7 @@ struct SharedQueueTests {
       ids.append(job.id)
     }
     try await stop([two])
-    // Three without a file, which nobody keeps.
+    // Three without a file, which no host keeps.
     let third = try await member("two", keeps: false)
     await third.poll()
     #expect(try await third.queue.jobs(JobFilter(limit: 100)).map(\.id).sorted() == [ids[0], ids[2], ids[4]])
