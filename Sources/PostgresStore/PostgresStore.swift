@@ -140,30 +140,40 @@ package final class PostgresStore: IncrementalStore {
   func follow(_ handler: @escaping @Sendable (Int64?) -> Void) {
     let tracks = tracksHistory
     let first = Atomic(true)
+    follow(by: { [weak self] _ in
+      guard let self else { return }
+      // Nothing is known to have changed before it has listened for the first time.
+      let isFirst = first.exchange(false, ordering: .acquiringAndReleasing)
+      guard tracks else {
+        if !isFirst { handler(nil) }
+        return
+      }
+      do {
+        let last = try lastTransactionNumber()
+        let isNew = announced.withLock { announced in
+          defer { announced = last }
+          return announced.map { $0 < last } ?? false
+        }
+        if isNew { handler(last) }
+      } catch let ManagedObjectError.store(failure) {
+        report(failure)
+      } catch {
+        report(StoreFailure(.other, path: tables.name, message: "\(error)"))
+      }
+    }) {}
+  }
+
+  /// Listens to announcements.
+  /// - Parameters:
+  ///   - handler: called with the payloads of announcements; with none after a connection was made.
+  ///   - failed: called when the connection is lost, or can't be made.
+  func follow(by handler: @escaping @Sendable ([String]) -> Void, failed: @escaping @Sendable () -> Void) {
     let new = PostgresListener(
-      readers.access, channel: channel,
-      handler: { [weak self] payloads in
-        guard let self else { return }
-        // Nothing is known to have changed before it has listened for the first time.
-        let isFirst = first.exchange(false, ordering: .acquiringAndReleasing)
-        guard tracks else {
-          if !isFirst { handler(nil) }
-          return
-        }
-        do {
-          let last = try lastTransactionNumber()
-          let isNew = announced.withLock { announced in
-            defer { announced = last }
-            return announced.map { $0 < last } ?? false
-          }
-          if isNew { handler(last) }
-        } catch let ManagedObjectError.store(failure) {
-          report(failure)
-        } catch {
-          report(StoreFailure(.other, path: tables.name, message: "\(error)"))
-        }
-      },
-      failed: { [report, tables] error in report(PostgresFailure.failure(error, tables.name)) })
+      readers.access, channel: channel, handler: handler,
+      failed: { [report, tables] error in
+        report(PostgresFailure.failure(error, tables.name))
+        failed()
+      })
     listener.withLock { $0 = new }
   }
 

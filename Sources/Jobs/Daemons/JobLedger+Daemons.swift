@@ -55,6 +55,23 @@ extension JobLedger {
     }
   }
 
+  /// When the first lease is over that isn't renewed before, on the ledger's queue, where the caller is.
+  func firstLeaseEnd() throws -> Date? {
+    try context.fetch(
+      FetchRequest<LeaseRecord>(
+        entityName: QueueModel.lease, sortDescriptors: [FetchSortDescriptor(LeaseRecord.Key.until.name)], fetchLimit: 1)
+    ).first?.until
+  }
+
+  /// Whether a job of some lanes is available that this daemon may run, on the ledger's queue, where the caller is.
+  func hasAvailable(in lanes: [String]) throws -> Bool {
+    let names = (lanes + [LaneConfiguration.changesName]).map { Value.string($0) }
+    let request = FetchRequest<JobRecord>(
+      entityName: QueueModel.job, predicate: .isIn(JobRecord.Key.lane.name, names) && .isAvailable(to: daemon),
+      fetchLimit: 1)
+    return try context.count(for: request) > 0
+  }
+
   /// What other daemons have made of jobs that run here, on the ledger's queue, where the caller is.
   /// - Returns: the jobs that aren't this daemon's any more, and those that are to be cancelled.
   func changes(of running: [Job]) throws -> (lost: [Int64], stopped: [Int64]) {

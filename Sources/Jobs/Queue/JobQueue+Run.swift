@@ -46,6 +46,7 @@ extension JobQueue {
     let id = job.id
     operation.whenDone { [weak self] in self?.operationDidEnd(id) }
     let news = state.begin(operation, job, access: access, limit: limit, at: clock.now())
+    sharing?.hasten(self)
     if news.isStopped { operation.cancel() }
     if news.isDraining { operation.drain() }
     if let limit { wake(at: limit.time) }
@@ -287,7 +288,10 @@ extension JobQueue: LedgerObserver {
             state.noteWork(in: job.lane)
             membership?.announce()
           }
-        case .wake(let time): wake(at: time)
+        case .wake(let time):
+          wake(at: time)
+          // Then they know the time, too, in case that this daemon is gone by then.
+          membership?.announce()
         case .run: if job.state == .running, !state.noteClaim(of: job.id) { run(job) }
         case .stop: stop(job.id)
         case .settle:

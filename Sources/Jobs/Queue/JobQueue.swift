@@ -33,7 +33,7 @@ package final class JobQueue: Sendable {
   var membership: QueueMembership? { sharing?.membership }
   /// When other daemons were looked at.
   let looks = Mutex(Looks())
-  private let hub: JobEventHub
+  let hub: JobEventHub
   /// Not private: a test cancels it where a killed process would.
   let timer: WakeTimer
   private let delegateReference = Mutex(WeakDelegate())
@@ -89,7 +89,13 @@ package final class JobQueue: Sendable {
 
   /// What happens to jobs from now on: every transition and all progress. A slow listener gets only the
   /// newest of each job, and of no more than `capacity` jobs. The stream ends when the queue has been drained.
-  package func events(capacity: Int = 4096) -> AsyncStream<Job> { hub.stream(capacity: capacity) }
+  /// - Parameter isLive: whether the listener is to hear of what other daemons do in a second or so, and not just when this one
+  ///   comes to look.
+  package func events(capacity: Int = 4096, isLive: Bool = true) -> AsyncStream<Job> {
+    let stream = hub.stream(capacity: capacity, isLive: isLive)
+    if isLive { sharing?.hasten(self) }
+    return stream
+  }
 
   /// The latest completed imports of each watched recipe, oldest first: up to eight, or since when a recipe is watched that has
   /// none yet. They are noted in the transactions that complete the jobs, and stay when these are removed.
@@ -382,6 +388,7 @@ extension JobQueue {
       // Registered before looking, so that no end is missed in between.
       let latch = Latch()
       state.add(latch, for: id)
+      sharing?.hasten(self)
       defer { state.remove(latch, for: id) }
       if let job = try await endedJob(id) { return job }
       await withTaskCancellationHandler {
