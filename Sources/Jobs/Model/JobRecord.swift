@@ -67,6 +67,7 @@ extension JobRecord {
     job.recipe = recipe
     job.source = source
     job.host = host
+    job.daemon = owner
     job.activeName = activeName
     job.format = format
     job.options = options

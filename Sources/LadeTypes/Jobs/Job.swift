@@ -98,6 +98,8 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
   package var claim: Int64 = 0
   /// Where several daemons share the queue, the host that has its files; nil where any may run it.
   package var host: String?
+  /// Where several daemons share the queue, the incarnation of the one that runs it.
+  package var daemon: String?
   /// The input's name in the spool's `active/`.
   public var activeName: String?
   /// The input's format, if it is fixed.
