@@ -47,6 +47,7 @@ extension JobQueue {
     var changes: Int64?
     /// When everything was last looked at.
     var time: Date?
+    var counts: Counts?
     /// When the first lease is over, unless it was renewed since.
     var leaseEnd: Date?
     /// Until when their news were passed on.
@@ -54,6 +55,13 @@ extension JobQueue {
     /// When what has ended was last pruned, and whether anything has changed since.
     var pruning: Date?
     var isPruned = false
+
+    /// How many jobs there were in some lanes, at a number of changes.
+    struct Counts {
+      let changes: Int64
+      let lanes: Set<String>
+      let counts: JobCounts
+    }
   }
 }
 

@@ -335,9 +335,17 @@ extension JobQueue {
   /// Counts once; later commits adjust the counts. On the ledger's queue.
   func loadCounts() throws -> JobCounts {
     if let counts = state.counts { return counts }
-    let counts = try ledger.count(lanes: Array(lanes.keys))
-    // What others do isn't counted here.
-    if membership == nil { state.counts = counts }
+    let names = Set(lanes.keys)
+    guard let membership else {
+      let counts = try ledger.count(lanes: Array(names))
+      state.counts = counts
+      return counts
+    }
+    // What others do isn't counted here, only that they have done something.
+    let changes = try membership.changes()
+    if let known = looks.withLock(\.counts), known.changes == changes, known.lanes == names { return known.counts }
+    let counts = try ledger.count(lanes: Array(names))
+    looks.withLock { $0.counts = Looks.Counts(changes: changes, lanes: names, counts: counts) }
     return counts
   }
 
