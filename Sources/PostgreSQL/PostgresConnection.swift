@@ -131,6 +131,22 @@ package final class PostgresConnection: @unchecked Sendable {
     }
   }
 
+  /// Commits.
+  /// - Parameter next: a statement that is sent with the COMMIT, so that it runs even if this program ends before the answer.
+  ///   Its failure doesn't matter.
+  package func commit(andThen next: String? = nil) throws {
+    let statements = next.map { "COMMIT; \($0)" } ?? "COMMIT"
+    try traced(statements) { _ in
+      try send { PQsendQuery(connection, statements) }
+      var isCommitted = false
+      do {
+        try drain { _ in isCommitted = true }
+      } catch {
+        guard isCommitted else { throw error }
+      }
+    }
+  }
+
   /// Runs statements without parameters. Returns the first column of the last one's first row.
   package func text(_ statements: String) throws -> String? {
     var found: String?

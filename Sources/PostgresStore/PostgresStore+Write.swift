@@ -142,10 +142,61 @@ extension PostgresStore: SharedStore {
     }
   }
 
-  package func listen(
-    _ handler: @escaping @Sendable () -> Void, heard: @escaping @Sendable (Bool) -> Void
-  ) throws {
-    follow(polls: false, heard: heard) { _ in handler() }
+  private static let counter = "lade_commits"
+
+  /// By a sequence, which no transaction locks. It moves after the commit, which is seen by then.
+  package func countCommits() throws {
+    try tables.translating {
+      try writer.write { connection in
+        try connection.run("SELECT pg_advisory_xact_lock(hashtextextended('\(Self.counter)', 0))")
+        guard try connection.text("SELECT to_regclass('\(Self.counter)')") == nil else { return }
+        // Without a log, no commit waits for the disk because of it.
+        let kind = connection.serverVersion >= 150_000 ? "UNLOGGED SEQUENCE" : "SEQUENCE"
+        try connection.run("CREATE \(kind) \(Self.counter)")
+      }
+    }
+    // After the transaction a session behind a pooler has no schema of its own.
+    let counter = "\(SQLText.name(sessions.namespace)).\(Self.counter)"
+    writer.afterCommits(run: "SELECT nextval(\(SQLText.literal(counter)))")
+  }
+
+  package func commits() throws -> Int64 {
+    try tables.translating {
+      try read(isOneState: false) { connection in
+        try connection.query("SELECT last_value + is_called::int FROM \(Self.counter)").int(0, 0)
+      }
+    }
+  }
+
+  package func setTime(
+    _ attribute: AttributeDescription, of id: ManagedObjectID, ahead seconds: TimeInterval
+  ) throws -> Date? {
+    try tables.translating {
+      let layout = try tables.layout(of: id.entity)
+      guard let column = layout.columns.first(where: { $0.slot == attribute.slot }).map({ SQLText.name($0.name) })
+      else { return nil }
+      // Not by the writer, which may be waiting for others. It may run twice.
+      return try read(isOneState: false) { connection in
+        let rows = try connection.query(
+          "UPDATE \(SQLText.name(layout.table)) SET \(column) = clock_timestamp() + $1 * interval '1 second' "
+            + "WHERE \(SQLText.name(layout.keyColumn)) = $2 RETURNING (extract(epoch FROM \(column)) * 1000000)::bigint",
+          [.double(seconds), .int(id.number)])
+        guard rows.count > 0 else { return nil }
+        return ISODate.date(microseconds: rows.int(0, 0)).addingTimeInterval(-seconds)
+      }
+    }
+  }
+
+  package func listen(_ handler: @escaping @Sendable (StoreNews) -> Void) throws {
+    listen(
+      polls: false,
+      { news in
+        switch news {
+        case .connected: handler(.connected)
+        case .announced: handler(.announcement)
+        case .unheard: break
+        }
+      }, heard: { isHeard in if !isHeard { handler(.disconnected) } })
   }
 }
 

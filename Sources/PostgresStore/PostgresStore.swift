@@ -140,19 +140,12 @@ package final class PostgresStore: IncrementalStore {
   // MARK: Remote changes
 
   /// Follows what was committed by others.
-  /// - Parameters:
-  ///   - polls: whether to look from time to time where nothing is heard.
-  ///   - heard: called each time with whether announcements are heard from now on.
-  func follow(
-    polls: Bool, heard: @escaping @Sendable (Bool) -> Void = { _ in },
-    _ handler: @escaping @Sendable (Int64?) -> Void
-  ) {
+  func follow(_ handler: @escaping @Sendable (Int64?) -> Void) {
     let tracks = tracksHistory
     let first = Atomic(true)
-    let new = PostgresListener(
-      readers.access.direct(options.direct), channel: channel, isForListening: options.direct != nil,
-      polls: polls ? Self.pollInterval : nil,
-      handler: { [weak self] news in
+    listen(
+      polls: true,
+      { [weak self] news in
         guard let self else { return }
         // Nothing is known to have changed before it has listened for the first time.
         let isFirst = first.exchange(false, ordering: .acquiringAndReleasing)
@@ -173,8 +166,20 @@ package final class PostgresStore: IncrementalStore {
         } catch {
           report(StoreFailure(.other, path: tables.name, message: "\(error)"))
         }
-      },
-      heard: heard,
+      })
+  }
+
+  /// Listens to announcements.
+  /// - Parameters:
+  ///   - polls: whether `handler` is called from time to time where nothing is heard.
+  ///   - heard: called each time with whether announcements are heard from now on.
+  func listen(
+    polls: Bool, _ handler: @escaping @Sendable (PostgresListener.News) -> Void,
+    heard: @escaping @Sendable (Bool) -> Void = { _ in }
+  ) {
+    let new = PostgresListener(
+      readers.access.direct(options.direct), channel: channel, isForListening: options.direct != nil,
+      polls: polls ? Self.pollInterval : nil, handler: handler, heard: heard,
       failed: { [report, tables] error in report(PostgresFailure.failure(error, tables.name)) })
     listener.withLock { $0 = new }
   }

@@ -52,7 +52,10 @@ package final class MemoryBackend: ControlBackend {
   package let saved = MemoryRecipes()
   package let trials = MemoryTrials()
 
-  package init(jobs: [Job] = []) {
+  package let sharesQueue: Bool
+
+  package init(jobs: [Job] = [], sharesQueue: Bool = false) {
+    self.sharesQueue = sharesQueue
     // A busy machine may take a minute to open one.
     var limits = WebSessionLimits()
     limits.link = .seconds(3600)

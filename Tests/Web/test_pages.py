@@ -193,7 +193,7 @@ class Pages(unittest.TestCase):
                 "reject": f"/jobs/{job}/rejects/1", "data": "/data", "model": "/model/main",
                 "versions": "/model/main/versions", "objects": "/data/main/Person?sort=-id", "object": shown,
                 "edit": shown + "/edit", "delete": shown + "/delete", "new": "/data/main/Person/new",
-                "schedules": "/schedules", "stores": "/stores", "help": "/help", "log": "/log", "upload": "/upload",
+                "schedules": "/schedules", "stores": "/stores", "daemons": "/daemons", "help": "/help", "log": "/log", "upload": "/upload",
                 "configuration": "/configuration", "mistake": "/jobs?q=colour:red",
                 "nothing": "/nothing"}
         return Pages.shown

@@ -8,7 +8,7 @@ import Testing
 
 @testable import WebPages
 
-@Suite("Pages of schedules, stores, log and configuration")
+@Suite("Pages of schedules, stores, daemons, log and configuration")
 struct DaemonPageTests {
   /// What would run if it weren't escaped.
   private static let hostile = "<img src=x onerror=alert(1)>"
@@ -93,6 +93,66 @@ struct DaemonPageTests {
         #expect(submission.kind == action.rawValue && submission.store == "main")
       }
     }
+  }
+
+  @Test("the daemons of a shared queue are shown with what they run, and those that are gone")
+  func daemons() async throws {
+    let list = try await MemoryBackend().daemons().daemons
+    var (own, other) = (Job.example(3, .running), Job.example(4, .running))
+    (own.daemon, other.daemon) = (list[0].incarnation, list[1].incarnation)
+    try await Site.with(MemoryBackend(jobs: [own, other], sharesQueue: true)) { site async throws in
+      let browser = try await site.signedIn()
+      let page = try await browser.get("/daemons").text
+      for words in [
+        "<bdi>one</bdi>", "this daemon, which answers", "<bdi>two</bdi>", "<strong>gone</strong>", "href=\"/jobs/3\"",
+        "href=\"/jobs/4\"", "<code>7c9e6679-7425-40de-944b-e07fc1f90ae7</code>", "data-live",
+      ] { #expect(page.contains(words), "\(words)") }
+      #expect(!page.contains("No daemon works on host"))
+      #expect(try await browser.get("/daemons?x=1").status == 400)
+      #expect(try await browser.get("/").text.contains("href=\"/daemons\""))
+      let jobs = try await browser.get("/jobs").text
+      #expect(jobs.contains(" on <a href=\"/daemons\"><bdi>two</bdi></a>"))
+      #expect(!jobs.contains("<bdi>one</bdi>"), "what runs here needs no word")
+      let place = try await browser.get("/jobs/4").text
+      #expect(place.contains("<dt>Runs on</dt><dd><a href=\"/daemons\"><bdi>two</bdi></a>, another daemon</dd>"))
+      #expect(try await browser.get("/jobs/3").text.contains("<bdi>one</bdi></a>, this daemon</dd>"))
+    }
+  }
+
+  @Test("a queue that isn't shared has no link to the daemons, and their page says so")
+  func ownQueue() async throws {
+    try await Site.with { site async throws in
+      #expect(try await !site.signedIn().get("/").text.contains("href=\"/daemons\""))
+    }
+    let alone = DaemonStatus(host: "one", pid: 1, version: "1", startedAt: Date(), running: 0, isThis: true)
+    let page = DaemonsPage(daemons: [alone], running: [], available: []).page.document(for: nil, isReadOnly: false)
+    #expect(page.contains("this daemon&#39;s alone") || page.contains("this daemon's alone"))
+    #expect(!page.contains("gone"))
+  }
+
+  @Test("jobs whose files are on a host without a daemon are named, with what helps")
+  func stranded() {
+    let (one, gone) = (
+      DaemonStatus(
+        incarnation: "a", host: "one", pid: 1, version: "1", startedAt: Date(), leaseUntil: Date(), running: 0,
+        isThis: true),
+      DaemonStatus(
+        incarnation: "b", host: Self.hostile, pid: 2, version: "1", startedAt: Date(), running: 0, isThis: false)
+    )
+    let jobs = (Int64(1)...14).map { id in
+      var job = Job.example(id, .available)
+      job.host = id <= 12 ? Self.hostile : id == 13 ? "one" : nil
+      return job
+    }
+    func text(_ jobs: [Job]) -> String {
+      DaemonsPage(daemons: [one, gone], running: [], available: jobs).page.document(for: nil, isReadOnly: false)
+    }
+    let page = text(jobs)
+    #expect(page.contains("12 jobs wait") && page.contains("href=\"/jobs/10\"") && page.contains(" and 2 more"))
+    #expect(!page.contains("href=\"/jobs/13\"") && !page.contains("href=\"/jobs/14\""))
+    #expect(page.contains("<code>host: &lt;img src=x onerror=alert(1)&gt;</code>") && !page.contains("<img"))
+    #expect(text([jobs[0]]).contains("A job waits"))
+    #expect(!text(Array(jobs[12...])).contains("No daemon works"))
   }
 
   @Test("the log shows lines from a level on, of one job if that is said, the newest first")

@@ -112,7 +112,7 @@ struct StorePageTests {
 
   @Test("the keys of the pages are listed, and marked on the links that they follow")
   func keys() async throws {
-    try await Site.with { site async throws in
+    try await Site.with(MemoryBackend(sharesQueue: true)) { site async throws in
       let browser = try await site.signedIn()
       let page = try await browser.get("/help").text
       let keys = Page.Section.allCases.map(\.key)

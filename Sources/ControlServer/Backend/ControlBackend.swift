@@ -16,6 +16,8 @@ package protocol ControlBackend: Sendable {
   func disks() async throws -> DiskList
   /// The daemons that work on the queue.
   func daemons() async throws -> DaemonList
+  /// Whether other daemons may work on the queue, too.
+  var sharesQueue: Bool { get }
   /// What is measured, but for what the server knows itself. It waits neither for a store nor for work.
   func metrics() async throws -> [MetricFamily]
   /// Whether everything that a job passes answers; it waits some seconds for that.

@@ -1,6 +1,7 @@
-// Rescue by lease, and by nothing else: that a job has run for long says nothing about its owner. Whoever looks first marks a
-// daemon whose lease is over, which fails if it has renewed the lease since. Then, in a transaction that begins after the mark is
-// committed, so that no claim of that daemon can follow, its jobs are put back. A row is removed when no job names it any more.
+// Rescue by lease, and by nothing else: that a job has run for long says nothing about its owner. The first daemon that finds a
+// lease over marks its owner as gone, which fails if that has renewed the lease since. Then, in a transaction that begins after
+// the mark is committed, so that no claim of that daemon can follow, its jobs are put back. A row is removed when no job names it
+// any more.
 
 import Foundation
 import ManagedObjects
@@ -54,8 +55,25 @@ extension JobLedger {
     }
   }
 
+  /// When the first lease is over that isn't renewed before, on the ledger's queue, where the caller is.
+  func firstLeaseEnd() throws -> Date? {
+    try context.fetch(
+      FetchRequest<LeaseRecord>(
+        entityName: QueueModel.lease, sortDescriptors: [FetchSortDescriptor(LeaseRecord.Key.until.name)], fetchLimit: 1)
+    ).first?.until
+  }
+
+  /// Whether a job of some lanes is available that this daemon may run, on the ledger's queue, where the caller is.
+  func hasAvailable(in lanes: [String]) throws -> Bool {
+    let names = (lanes + [LaneConfiguration.changesName]).map { Value.string($0) }
+    let request = FetchRequest<JobRecord>(
+      entityName: QueueModel.job, predicate: .isIn(JobRecord.Key.lane.name, names) && .isAvailable(to: daemon),
+      fetchLimit: 1)
+    return try context.count(for: request) > 0
+  }
+
   /// What other daemons have made of jobs that run here, on the ledger's queue, where the caller is.
-  /// - Returns: the jobs that aren't this daemon's any more, and those that somebody wants to stop.
+  /// - Returns: the jobs that aren't this daemon's any more, and those that are to be cancelled.
   func changes(of running: [Job]) throws -> (lost: [Int64], stopped: [Int64]) {
     var lost: [Int64] = []
     var stopped: [Int64] = []
@@ -147,7 +165,7 @@ extension LedgerTurn {
   /// begin in a time. Until the turn's end no other daemon finds that out.
   func room(in lane: LaneConfiguration, limit: Int, _ scope: ClaimScope) throws -> Int {
     guard let daemon, lane.globalConcurrency != nil || lane.rate != nil else { return limit }
-    // It is the first lock of a turn, which has one lane: nobody waits in a circle.
+    // It is the first lock of a turn, which has one lane: there is no deadlock.
     guard try daemon.lock("lane \(lane.name)", waits: true) else { return 0 }
     var room = limit
     if let most = lane.globalConcurrency {
@@ -174,7 +192,7 @@ extension LedgerTurn {
     guard let daemon, let store, access != .none else { return true }
     let isShared = access == .shared
     if isShared, sharedStores.contains(store) { return true }
-    // Waiting could be in a circle.
+    // Waiting could be a deadlock.
     guard try daemon.lock("store \(store)", isShared: isShared, waits: false) else { return false }
     if isShared { sharedStores.insert(store) }
     let theirs =

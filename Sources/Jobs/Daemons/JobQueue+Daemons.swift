@@ -33,7 +33,7 @@ extension JobQueue {
   }
 
   /// Whether a daemon on any host may run it.
-  package func isAnybodys(_ job: Job) -> Bool { job.sharedFile != nil || !isElsewhere(job) }
+  package func runsAnywhere(_ job: Job) -> Bool { job.sharedFile != nil || !isElsewhere(job) }
 
   /// The rejects of a job that any daemon may run; nil for those of another, which are on its host.
   package func sharedRejects(of job: Job) -> SharedRejects? {
@@ -50,12 +50,27 @@ extension JobQueue {
     throw .refused(id: job.id, why: "has its files on host \(host): \(what) it through a daemon there")
   }
 
-  /// When other daemons were looked at.
+  /// What was last seen of other daemons.
   struct Looks {
+    /// The number of changes, as ``QueueMembership/changes()`` has it, that all of the rest follows; nil to look at everything.
+    var changes: Int64?
+    /// When everything was last looked at.
+    var time: Date?
+    var counts: Counts?
+    /// When the first lease is over, unless it was renewed since.
+    var leaseEnd: Date?
     /// Until when their news were passed on.
     var news: Date?
-    /// When what has ended was last pruned.
+    /// When what has ended was last pruned, and whether anything has changed since.
     var pruning: Date?
+    var isPruned = false
+
+    /// How many jobs there were in some lanes, at a number of changes.
+    struct Counts {
+      let changes: Int64
+      let lanes: Set<String>
+      let counts: JobCounts
+    }
   }
 }
 
@@ -63,34 +78,99 @@ extension JobQueue: QueueSharing.Subject {
   /// Numbers of jobs of each state that a poll passes on.
   private static let mostNews = 200
 
+  /// Seconds between two looks at everything, at least, where much is announced.
+  private static let fullLookInterval: TimeInterval = 0.5
+
   /// Seconds between two looks at what is to be pruned.
   private static let pruningInterval: TimeInterval = 60
 
   /// Seconds that a transaction may take from its time to its commit, so that no news are missed.
   private static let longestTurn: TimeInterval = 5
 
+  /// Whether what other daemons do is to be noticed soon: they may be asked to end a job that runs here, or end one that is
+  /// waited for, or followed, or that keeps another from running here.
+  var isWatchful: Bool { state.isWatchful || hub.hasLiveListeners }
+
+  func forgetChanges() { looks.withLock { $0.changes = nil } }
+
   /// Looks at what other daemons have done. On the ledger's queue.
-  func poll() {
-    guard membership != nil, state.isOpen else { return }
+  @discardableResult
+  func poll(isAnnounced: Bool = false) -> QueuePoll {
+    guard let membership, state.isOpen else { return QueuePoll() }
     ledger.forgetObjects()
+    var poll = QueuePoll()
     do {
-      let (lost, stopped) = try ledger.changes(of: state.running.filter { state.isClaimed($0.id) })
-      for id in lost { state.operation(of: id)?.drain() }
-      for id in stopped { stop(id) }
-      try loadSettings()
-      let rescued = try ledger.rescueGone(at: clock.now(), endBefore)
-      if rescued > 0 {
-        logger.notice("jobs: put back what daemons that are gone left running", metadata: ["jobs": "\(rescued)"])
+      let changes = try membership.changes()
+      let known = looks.withLock { $0 }
+      let isLeaseOver = try isFirstLeaseOver()
+      poll.isNews = changes != known.changes || isLeaseOver
+      if !poll.isNews {
+        // A transaction that ended without a change may have kept a job, or a store, locked when it was wanted here.
+        if state.hasOpenWork { try tryToClaim() }
+      } else if isAnnounced, !isLeaseOver, let last = known.time,
+        abs(clock.now().timeIntervalSince(last)) < Self.fullLookInterval
+      {
+        // Where much is going on, the rest is looked at once in a while.
+        try tryToClaim()
+        poll.latest = Self.fullLookInterval
+        return poll
+      } else {
+        try catchUp()
+        looks.withLock { looks in
+          looks.changes = changes
+          looks.time = clock.now()
+        }
       }
-      for lane in lanesNow + [LaneConfiguration.changesName] { state.noteWork(in: lane) }
-      state.otherHosts = try ledger.otherHosts()
-      try passOnNews()
-      try openWaiters()
       pruneNowAndThen()
     } catch {
+      forgetChanges()
       report(error, "what other daemons have done couldn't be read", job: nil)
+      wakeUp()
     }
+    poll.latest = looks.withLock(\.leaseEnd).map { $0.timeIntervalSince(clock.now()) }
+    return poll
+  }
+
+  /// Looks at everything.
+  private func catchUp() throws {
+    let (lost, stopped) = try ledger.changes(of: state.running.filter { state.isClaimed($0.id) })
+    for id in lost { state.operation(of: id)?.drain() }
+    for id in stopped { stop(id) }
+    try loadSettings()
+    let rescued = try ledger.rescueGone(at: clock.now(), endBefore)
+    if rescued > 0 {
+      logger.notice("jobs: put back what daemons that are gone left running", metadata: ["jobs": "\(rescued)"])
+    }
+    let leaseEnd = try ledger.firstLeaseEnd()
+    looks.withLock { looks in
+      looks.leaseEnd = leaseEnd
+      looks.isPruned = false
+    }
+    noteWorkInAllLanes()
+    state.otherHosts = try ledger.otherHosts()
+    try passOnNews()
+    try openWaiters()
     wakeUp()
+    state.hasOpenWork = try ledger.hasAvailable(in: lanesNow)
+  }
+
+  /// Claims what there is.
+  private func tryToClaim() throws {
+    noteWorkInAllLanes()
+    claimWork()
+    state.hasOpenWork = try ledger.hasAvailable(in: lanesNow)
+  }
+
+  private func noteWorkInAllLanes() {
+    for lane in lanesNow + [LaneConfiguration.changesName] { state.noteWork(in: lane) }
+  }
+
+  /// Whether a daemon hasn't renewed its lease in time. Most have by then.
+  private func isFirstLeaseOver() throws -> Bool {
+    guard let end = looks.withLock(\.leaseEnd), end < clock.now() else { return false }
+    let first = try ledger.firstLeaseEnd()
+    looks.withLock { $0.leaseEnd = first }
+    return first.map { $0 < clock.now() } ?? false
   }
 
   func loseLease() {
@@ -118,8 +198,10 @@ extension JobQueue: QueueSharing.Subject {
   private func pruneNowAndThen() {
     let now = clock.now()
     let isTime = looks.withLock { looks in
+      if looks.isPruned { return false }
       if let last = looks.pruning, now.timeIntervalSince(last) < Self.pruningInterval { return false }
       looks.pruning = now
+      looks.isPruned = true
       return true
     }
     if isTime { pruner.prune(self) }

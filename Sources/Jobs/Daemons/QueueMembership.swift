@@ -67,10 +67,18 @@ package final class QueueMembership: Sendable {
   private let elapsed = JobClock.system.elapsed
   /// The queue's store.
   private let store: any SharedStore
+  /// The same, by the connections that are kept for the lease.
+  private let leases: any SharedStore
   /// Where the lease is kept.
   private let context: ContextQueue
-  /// Until when the lease is held, in seconds of `elapsed`; nil before it is taken and once it is lost.
-  private let heldUntil = Mutex<TimeInterval?>(nil)
+  /// The lease; nil before it is taken and once it is lost.
+  private let held = Mutex<Held?>(nil)
+
+  private struct Held {
+    let lease: ManagedObjectID
+    /// Until when, in seconds of `elapsed`.
+    var until: TimeInterval
+  }
 
   /// - Parameters:
   ///   - coordinator: the queue's.
@@ -84,10 +92,13 @@ package final class QueueMembership: Sendable {
     store = try Self.store(of: coordinator)
     self.identity = identity
     self.timing = timing
-    let leases = leases ?? coordinator
-    context = ContextQueue(.privateQueue, coordinator: leases, name: "jobs.daemons")
-    time = try SharedClock(try Self.store(of: leases))
+    let coordinator = leases ?? coordinator
+    self.leases = try Self.store(of: coordinator)
+    context = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.daemons")
+    time = try SharedClock(self.leases)
     clock = time.clock
+    try store.countCommits()
+    try self.leases.countCommits()
   }
 
   private static func store(of coordinator: PersistentStoreCoordinator) throws -> any SharedStore {
@@ -108,17 +119,18 @@ package final class QueueMembership: Sendable {
   /// Tells other daemons that there is work.
   func announce() { store.announce() }
 
-  /// Calls `handler` when some daemon has announced work, and `heard` each time with whether that is heard from now on.
-  func listen(_ handler: @escaping @Sendable () -> Void, heard: @escaping @Sendable (Bool) -> Void) throws {
-    try store.listen(handler, heard: heard)
-  }
+  /// Calls `handler` with what is heard of announcements.
+  func listen(_ handler: @escaping @Sendable (StoreNews) -> Void) throws { try store.listen(handler) }
+
+  /// A number that is another after any daemon has changed the queue. Renewals of leases don't count.
+  func changes() throws -> Int64 { try store.commits() }
 
   // MARK: The lease
 
   /// Seconds until the lease counts as lost unless it is renewed before; nil if it is lost, or was never taken.
   var timeLeft: TimeInterval? {
-    heldUntil.withLock { until in
-      guard let left = until.map({ $0 - timing.margin - elapsed() }), left > 0 else { return nil }
+    held.withLock { held in
+      guard let left = held.map({ $0.until - timing.margin - elapsed() }), left > 0 else { return nil }
       return left
     }
   }
@@ -126,7 +138,7 @@ package final class QueueMembership: Sendable {
   /// Takes the lease. Blocks.
   func join() throws {
     let (began, time) = (elapsed(), try time.measure())
-    try context.performAndWait { [incarnation, identity, timing] context in
+    let lease = try context.performAndWait { [incarnation, identity, timing] context in
       let daemon = try context.insert(DaemonRecord.self)
       daemon.incarnation = incarnation
       daemon.host = identity.host
@@ -138,8 +150,9 @@ package final class QueueMembership: Sendable {
       lease.until = time.addingTimeInterval(timing.lease)
       try context.save()
       context.fence = SaveFence(daemon)
+      return lease.objectID
     }
-    heldUntil.withLock { $0 = began + timing.lease }
+    held.withLock { $0 = Held(lease: lease, until: began + timing.lease) }
   }
 
   /// What everything that the daemon writes to the queue is to compare.
@@ -151,46 +164,41 @@ package final class QueueMembership: Sendable {
     ).first.map { SaveFence($0) }
   }
 
-  /// Renews the lease. Blocks.
-  /// - Throws: ``LeaseOver`` or `SupersededSave` when another has found the lease over: then it is lost for good. Or the store's
-  ///   error.
+  /// Renews the lease, by one statement. It needs no fence, for a lease that is found over is removed with the mark. Blocks.
+  /// - Throws: ``LeaseOver`` when another has found the lease over: then it is lost for good. Or the store's error.
   func renew() throws {
-    // Read before anything else, so that the lease which this process counts on ends before the one that others see.
-    let (began, time) = (elapsed(), try time.measure())
-    do {
-      try context.performAndWait { [incarnation, timing] context in
-        context.reset()
-        guard let lease = try Self.lease(incarnation, in: context) else { throw LeaseOver() }
-        lease.until = time.addingTimeInterval(timing.lease)
-        do {
-          try context.save()
-        } catch ManagedObjectError.mergeConflicts {
-          throw LeaseOver()
-        }
+    // One after the other with `leave`.
+    try context.performAndWait { [timing] context in
+      guard let lease = held.withLock({ $0?.lease }), let until = LeaseRecord.until(in: context) else { return }
+      // Read before anything else, so that the lease which this process counts on ends before the one that others see.
+      let began = elapsed()
+      guard let now = try leases.setTime(until, of: lease, ahead: timing.lease) else {
+        held.withLock { $0 = nil }
+        throw LeaseOver()
       }
-    } catch {
-      if error is LeaseOver || error is SupersededSave { heldUntil.withLock { $0 = nil } }
-      throw error
+      time.note(now, before: began)
+      held.withLock { $0?.until = began + timing.lease }
     }
-    heldUntil.withLock { if $0 != nil { $0 = began + timing.lease } }
   }
 
   /// Gives the lease up: what is still this daemon's is put back by the next who looks. Blocks.
   func leave() throws {
-    heldUntil.withLock { $0 = nil }
+    held.withLock { $0 = nil }
     try context.performAndWait { [incarnation] context in
       context.reset()
-      guard let lease = try Self.lease(incarnation, in: context) else { return }
+      let own = FetchPredicate.equal(LeaseRecord.Key.incarnation.name, .string(incarnation))
+      let request = FetchRequest<LeaseRecord>(entityName: QueueModel.lease, predicate: own, fetchLimit: 1)
+      guard let lease = try context.fetch(request).first else { return }
       lease.until = Date(timeIntervalSince1970: 0)
       try context.save()
     }
+    announce()
   }
+}
 
-  private static func lease(_ incarnation: String, in context: ManagedObjectContext) throws -> LeaseRecord? {
-    try context.fetch(
-      FetchRequest<LeaseRecord>(
-        entityName: QueueModel.lease, predicate: .equal(LeaseRecord.Key.incarnation.name, .string(incarnation)),
-        fetchLimit: 1)
-    ).first
+extension LeaseRecord {
+  /// The attribute that says how long a lease is.
+  fileprivate static func until(in context: ManagedObjectContext) -> AttributeDescription? {
+    context.persistentStoreCoordinator.model.entitiesByName[QueueModel.lease]?.attributesByName[Key.until.name]
   }
 }

@@ -1,6 +1,10 @@
-// A queue that several daemons share is polled: others submit, end and stop jobs without this process knowing. A poll costs a few
-// look-ups by index, however many jobs there are, and comes every second or so, at random, so that daemons don't all come at once.
-// Announcements of new work only make the next one come earlier.
+// A queue that several daemons share is polled: others submit, end and stop jobs without this process knowing. A poll is one
+// statement as long as no daemon has changed anything (`QueueMembership.changes`), and otherwise some look-ups by index, however
+// many jobs there are. It comes every second or so, at random, so that daemons don't all come at once.
+//
+// Announcements of new work make the next poll come at once. A daemon that hears them polls less and less while it has nothing to
+// do, up to a third of its lease apart (`PollPace`). It polls every second again from when it runs a job, or something waits for
+// one, and when its connection for announcements is lost. So announcements save polls, and are never needed.
 
 import Dispatch
 import Foundation
@@ -13,7 +17,12 @@ final class QueueSharing: Sendable {
   /// The queue that is shared.
   protocol Subject: AnyObject, Sendable {
     /// Looks at what other daemons have done, on the ledger's queue.
-    func poll()
+    /// - Parameter isAnnounced: whether the look comes early: then new work is what matters, and the rest may wait for the next.
+    func poll(isAnnounced: Bool) -> QueuePoll
+    /// What was seen of other daemons may be of before a crash of the server: the next look is at everything.
+    func forgetChanges()
+    /// Whether what other daemons do is to be noticed within a second or so.
+    var isWatchful: Bool { get }
     /// Stops everything of this process: its jobs may be others' at any moment. Called once.
     func loseLease()
   }
@@ -23,6 +32,7 @@ final class QueueSharing: Sendable {
   private struct Calls {
     /// What cancels each.
     var pending: [Call: @Sendable () -> Void] = [:]
+    var pace: PollPace
     var isEnded = false
     var isLost = false
   }
@@ -33,7 +43,7 @@ final class QueueSharing: Sendable {
   private let logger: Logger
   /// Renewals block there.
   private let renewing = DispatchQueue(label: "jobs.lease", qos: .userInitiated)
-  private let calls = Mutex(Calls())
+  private let calls: Mutex<Calls>
   private let isPollComing = Atomic<Bool>(false)
 
   init(
@@ -43,22 +53,19 @@ final class QueueSharing: Sendable {
     self.ledger = ledger
     self.random = random
     self.logger = logger
+    calls = Mutex(Calls(pace: PollPace(membership.timing)))
   }
 
   /// Begins to renew the lease, which has been taken, and to poll.
   func begin(for subject: any Subject) {
     renewLater(subject)
     watch(subject)
-    pollLater(subject)
+    pollLater(subject, after: membership.timing.poll)
     guard membership.timing.listens else { return }
     do {
-      try membership.listen { [weak self, weak subject] in
+      try membership.listen { [weak self, weak subject] news in
         guard let self, let subject else { return }
-        pollSoon(subject)
-      } heard: { [logger] isHeard in
-        logger.info(
-          isHeard
-            ? "jobs: hears what other daemons announce" : "jobs: hears no other daemons, and looks for what they do")
+        hear(news, subject)
       }
     } catch {
       logger.warning(
@@ -112,30 +119,69 @@ final class QueueSharing: Sendable {
 
   // MARK: Polls
 
-  private func pollLater(_ subject: any Subject) {
-    call(.poll, after: membership.timing.poll * (0.5 + random())) { [weak self, weak subject] in
+  private func hear(_ news: StoreNews, _ subject: any Subject) {
+    let hears = news == .announcement
+    let heard = calls.withLock { calls in
+      defer { calls.pace.hears = hears }
+      return calls.pace.hears
+    }
+    if hears, !heard { logger.info("jobs: hears what other daemons announce") }
+    switch news {
+    // This one's own is proof enough that they arrive: a pooler between may let the connection be, and pass on nothing.
+    case .connected:
+      subject.forgetChanges()
+      membership.announce()
+    case .disconnected:
+      logger.info("jobs: hears no other daemons, and looks for what they do")
+      return hasten(subject)
+    case .announcement: break
+    }
+    pollSoon(subject, isAnnounced: true)
+  }
+
+  /// What other daemons do is to be noticed soon from now on: ``Subject/isWatchful`` has become true.
+  func hasten(_ subject: any Subject) {
+    let wasSlow = calls.withLock { calls in
+      defer { calls.pace.hasten() }
+      return calls.pace.isSlow
+    }
+    if wasSlow { pollLater(subject, after: membership.timing.poll) }
+  }
+
+  /// - Parameters:
+  ///   - pause: seconds, on average.
+  ///   - latest: seconds after which it comes in the second that follows.
+  private func pollLater(_ subject: any Subject, after pause: TimeInterval, latest: TimeInterval? = nil) {
+    let spread = random()
+    let latest = latest.map { max(0, $0) + spread } ?? .infinity
+    call(.poll, after: min(pause * (0.5 + spread), latest)) { [weak self, weak subject] in
       guard let self, let subject else { return }
-      pollSoon(subject)
-      pollLater(subject)
+      pollSoon(subject, isAnnounced: false)
     }
   }
 
   /// Has the queue polled as soon as the ledger comes to it.
-  private func pollSoon(_ subject: any Subject) {
+  private func pollSoon(_ subject: any Subject, isAnnounced: Bool) {
     guard !isPollComing.exchange(true, ordering: .acquiringAndReleasing) else { return }
     ledger.queue.perform { [weak self, weak subject] _ in
-      self?.isPollComing.store(false, ordering: .releasing)
-      subject?.poll()
+      guard let self, let subject else { return }
+      isPollComing.store(false, ordering: .releasing)
+      let poll = subject.poll(isAnnounced: isAnnounced)
+      let isWatchful = subject.isWatchful
+      let pause = calls.withLock { $0.pace.next(after: poll, isWatchful: isWatchful) }
+      pollLater(subject, after: pause, latest: poll.latest)
+      // It may have become so before the pause was a long one, and been missed.
+      if !isWatchful, subject.isWatchful { pollLater(subject, after: membership.timing.poll) }
     }
   }
 
-  /// Calls a closure after so many seconds, unless ``end()`` comes first.
+  /// Calls a closure after so many seconds, unless another of the kind replaces it, or ``end()`` comes first.
   private func call(_ call: Call, after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void) {
     let cancel = JobClock.after(seconds, body)
-    let isEnded = calls.withLock { calls in
-      calls.pending[call] = cancel
-      return calls.isEnded
+    let (replaced, isEnded) = calls.withLock { calls in
+      (calls.pending.updateValue(cancel, forKey: call), calls.isEnded)
     }
+    replaced?()
     if isEnded { cancel() }
   }
 }

@@ -26,12 +26,18 @@ final class SharedClock: Sendable {
   func measure() throws -> Date {
     let before = elapsed()
     let time = try store.time()
+    note(time, before: before)
+    return time
+  }
+
+  /// Takes over a time of the store that was just received.
+  /// - Parameter before: when it was asked for, in seconds of `JobClock.elapsed`.
+  func note(_ time: Date, before: TimeInterval) {
     let after = elapsed()
     let new = time.addingTimeInterval(-(before + after) / 2)
     // An answer that took long says little.
     let tolerance = max(Self.tolerance, after - before)
     origin.withLock { if abs($0.timeIntervalSince(new)) > tolerance { $0 = new } }
-    return time
   }
 
   /// As the parts of a queue know it.

@@ -108,14 +108,7 @@ extension LedgerTurn {
   }
 
   private func lookUp(_ lane: String, besides closed: Set<String>, limit: Int) throws -> [JobRecord] {
-    var wanted =
-      FetchPredicate.equal(JobRecord.Key.lane.name, .string(lane))
-      && .equal(JobRecord.Key.state.name, .string(JobState.available.rawValue))
-    if let daemon {
-      let host = JobRecord.Key.host.name
-      let isAnybodys = FetchPredicate.notEqual(JobRecord.Key.sharedFile.name, .null)
-      wanted = wanted && (.equal(host, .null) || .equal(host, .string(daemon.host)) || isAnybodys)
-    }
+    var wanted = FetchPredicate.equal(JobRecord.Key.lane.name, .string(lane)) && .isAvailable(to: daemon)
     if !closed.isEmpty {
       let names = closed.sorted().map { Value.string($0) }
       wanted = wanted && .not(.isIn(JobRecord.Key.store.name, names))
@@ -130,6 +123,18 @@ extension LedgerTurn {
     // Another daemon is claiming those.
     request.skipsLockedRows = daemon != nil
     return try context.fetch(request)
+  }
+}
+
+extension FetchPredicate {
+  /// Jobs that a daemon may claim: where several share the queue, those with files only on their host, unless the queue's store
+  /// has these as well.
+  static func isAvailable(to daemon: QueueMembership?) -> FetchPredicate {
+    let isAvailable = FetchPredicate.equal(JobRecord.Key.state.name, .string(JobState.available.rawValue))
+    guard let daemon else { return isAvailable }
+    let host = JobRecord.Key.host.name
+    let isFileInStore = FetchPredicate.notEqual(JobRecord.Key.sharedFile.name, .null)
+    return isAvailable && (.equal(host, .null) || .equal(host, .string(daemon.host)) || isFileInStore)
   }
 }
 

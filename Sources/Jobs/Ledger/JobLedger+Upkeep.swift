@@ -87,7 +87,7 @@ extension JobLedger {
   func prune(
     _ state: JobState, endedBefore time: Date, limit: Int, busy: Set<Int64>
   ) throws -> (found: Int, removed: Int) {
-    // Where others work, too, one of them prunes at a time, and each what it keeps, or nobody does any more.
+    // Where others work, too, one of them prunes at a time: the jobs of its host, of hosts where no daemon works, and of no host.
     let others = try otherHosts()
     return try turn { turn in
       if let daemon, try !daemon.lock("prune", waits: false) { return (0, 0) }

@@ -92,7 +92,7 @@ final class JobLedger: Sendable {
     queue = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.ledger")
     mainContext = ContextQueue(
       .mainQueue, mergingSavesOf: coordinator, name: "jobs.main", needsRows: false)
-    // It reads what is committed, so whoever has an answer to a change reads at least that.
+    // It reads what is committed: a client that has an answer to a change reads at least that change.
     reader = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.reader")
     self.now = now
     self.backoff = Mutex(backoff)

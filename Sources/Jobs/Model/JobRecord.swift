@@ -69,6 +69,7 @@ extension JobRecord {
     job.host = host
     job.sharedFile = sharedFile
     job.isFileInDatabase = sharedFile != nil
+    job.daemon = owner
     job.activeName = activeName
     job.format = format
     job.options = options

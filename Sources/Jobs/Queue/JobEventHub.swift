@@ -5,7 +5,11 @@ import Synchronization
 
 /// Hands snapshots of jobs to all listeners.
 final class JobEventHub: Sendable {
-  private struct Listener { weak var subscription: JobSubscription? }
+  private struct Listener {
+    weak var subscription: JobSubscription?
+    /// Whether it is to hear of what other daemons do soon.
+    let isLive: Bool
+  }
   private struct State {
     var listeners: [Listener] = []
     var isFinished = false
@@ -13,15 +17,20 @@ final class JobEventHub: Sendable {
   private let state = Mutex(State())
 
   /// A stream of what is broadcast from now on. It ends when the hub is finished.
-  func stream(capacity: Int) -> AsyncStream<Job> {
+  func stream(capacity: Int, isLive: Bool = true) -> AsyncStream<Job> {
     let subscription = JobSubscription(capacity: capacity)
     let isFinished = state.withLock { state in
       state.listeners.removeAll { $0.subscription == nil }
-      if !state.isFinished { state.listeners.append(Listener(subscription: subscription)) }
+      if !state.isFinished { state.listeners.append(Listener(subscription: subscription, isLive: isLive)) }
       return state.isFinished
     }
     if isFinished { subscription.finish() }
     return AsyncStream(unfolding: { await subscription.next() }, onCancel: { subscription.finish() })
+  }
+
+  /// Whether anything listens that is to hear soon of what other daemons do.
+  var hasLiveListeners: Bool {
+    state.withLock { $0.listeners.contains { $0.isLive && $0.subscription?.isFinished == false } }
   }
 
   func broadcast(_ snapshot: Job) {
@@ -82,6 +91,8 @@ final class JobSubscription: Sendable {
       if let ready { continuation.resume(returning: ready) }
     }
   }
+
+  var isFinished: Bool { state.withLock(\.isFinished) }
 
   func finish() {
     let waiting = state.withLock { state in

@@ -46,7 +46,7 @@ extension JobQueue {
     // Since it had ended, somebody else may have had it tried again.
     guard let job = try await endedJob(id) else { throw isOther }
     guard hasLane(job.lane) else { throw JobQueueError.unknownLane(job.lane, known: lanesNow) }
-    if !isAnybodys(job) { try refuse("retry", ofJobElsewhere: job) }
+    if !runsAnywhere(job) { try refuse("retry", ofJobElsewhere: job) }
     do {
       try await delegate?.jobQueue(self, willRetry: job)
     } catch {

@@ -172,6 +172,7 @@ extension JobQueue {
     }
     let setting = try await ledger.set(lane, change)
     logger.notice("lane \(lane): \(what)", metadata: ["lane": "\(lane)"])
+    membership?.announce()
     try await ledger.queue.perform { _ in
       // A later setting may have been written already.
       let latest = try self.ledger.laneSettings()[lane] ?? setting

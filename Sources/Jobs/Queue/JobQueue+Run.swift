@@ -50,6 +50,7 @@ extension JobQueue {
     let id = job.id
     operation.whenDone { [weak self] in self?.operationDidEnd(id) }
     let news = state.begin(operation, job, access: access, limit: limit, at: clock.now())
+    sharing?.hasten(self)
     if news.isStopped { operation.cancel() }
     if news.isDraining { operation.drain() }
     if let limit { wake(at: limit.time) }
@@ -278,7 +279,7 @@ extension JobQueue: LedgerObserver {
       let job = change.job
       for step in change.steps { logger.log(step, of: job) }
       var change = change
-      let isElsewhere = !isAnybodys(job)
+      let isElsewhere = !runsAnywhere(job)
       if isElsewhere { change.actions.removeAll { $0 == .settle } }
       state.note(change)
       if membership != nil, change.from == .running { state.noteWork(in: job.lane) }
@@ -291,7 +292,10 @@ extension JobQueue: LedgerObserver {
             state.noteWork(in: job.lane)
             membership?.announce()
           }
-        case .wake(let time): wake(at: time)
+        case .wake(let time):
+          wake(at: time)
+          // Then they know the time, too, in case that this daemon is gone by then.
+          membership?.announce()
         case .run: if job.state == .running, !state.noteClaim(of: job.id) { run(job) }
         case .stop: stop(job.id)
         case .settle:

@@ -35,7 +35,7 @@ package final class JobQueue: Sendable {
   let files: SharedFiles?
   /// When other daemons were looked at.
   let looks = Mutex(Looks())
-  private let hub: JobEventHub
+  let hub: JobEventHub
   /// Not private: a test cancels it where a killed process would.
   let timer: WakeTimer
   private let delegateReference = Mutex(WeakDelegate())
@@ -94,7 +94,13 @@ package final class JobQueue: Sendable {
 
   /// What happens to jobs from now on: every transition and all progress. A slow listener gets only the
   /// newest of each job, and of no more than `capacity` jobs. The stream ends when the queue has been drained.
-  package func events(capacity: Int = 4096) -> AsyncStream<Job> { hub.stream(capacity: capacity) }
+  /// - Parameter isLive: whether the listener is to hear of what other daemons do in a second or so, and not just when this one
+  ///   comes to look.
+  package func events(capacity: Int = 4096, isLive: Bool = true) -> AsyncStream<Job> {
+    let stream = hub.stream(capacity: capacity, isLive: isLive)
+    if isLive { sharing?.hasten(self) }
+    return stream
+  }
 
   /// The latest completed imports of each watched recipe, oldest first: up to eight, or since when a recipe is watched that has
   /// none yet. They are noted in the transactions that complete the jobs, and stay when these are removed.
@@ -334,9 +340,17 @@ extension JobQueue {
   /// Counts once; later commits adjust the counts. On the ledger's queue.
   func loadCounts() throws -> JobCounts {
     if let counts = state.counts { return counts }
-    let counts = try ledger.count(lanes: Array(lanes.keys))
-    // What others do isn't counted here.
-    if membership == nil { state.counts = counts }
+    let names = Set(lanes.keys)
+    guard let membership else {
+      let counts = try ledger.count(lanes: Array(names))
+      state.counts = counts
+      return counts
+    }
+    // What others do isn't counted here, only that they have done something.
+    let changes = try membership.changes()
+    if let known = looks.withLock(\.counts), known.changes == changes, known.lanes == names { return known.counts }
+    let counts = try ledger.count(lanes: Array(names))
+    looks.withLock { $0.counts = Looks.Counts(changes: changes, lanes: names, counts: counts) }
     return counts
   }
 
@@ -356,7 +370,7 @@ extension JobQueue {
       } else if job.isAwaitingJobs {
         (job.obstacle, job.waitsFor) = (.jobs, job.batchOrJobs)
       }
-    case .available where !isAnybodys(job) && isElsewhere(job) && !isKeptElsewhere(job):
+    case .available where !runsAnywhere(job) && isElsewhere(job) && !isKeptElsewhere(job):
       (job.obstacle, job.waitsFor) = (.file, "host \(job.host ?? ""), which has its files, and where no daemon works")
     case .available:
       let access = operations.access(of: job.kind, job.options)
@@ -387,6 +401,7 @@ extension JobQueue {
       // Registered before looking, so that no end is missed in between.
       let latch = Latch()
       state.add(latch, for: id)
+      sharing?.hasten(self)
       defer { state.remove(latch, for: id) }
       if let job = try await endedJob(id) { return job }
       await withTaskCancellationHandler {

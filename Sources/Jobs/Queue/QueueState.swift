@@ -35,6 +35,8 @@ final class QueueState: Sendable {
     var news: [Int64: Job] = [:]
     /// The hosts where other daemons work.
     var otherHosts: Set<String> = []
+    /// Whether, after the latest claims, there were jobs that this daemon may run.
+    var hasOpenWork = false
 
     /// Whether jobs may begin.
     var isOpen: Bool { isStarted && !isDraining }
@@ -446,7 +448,20 @@ final class QueueState: Sendable {
     set { content.withLock { $0.otherHosts = newValue } }
   }
 
-  /// The jobs for whose end somebody waits.
+  /// Whether, after the latest claims, there were jobs that this daemon may run.
+  var hasOpenWork: Bool {
+    get { content.withLock(\.hasOpenWork) }
+    set { content.withLock { $0.hasOpenWork = newValue } }
+  }
+
+  /// Whether jobs run, wait to run, or are waited for.
+  var isWatchful: Bool {
+    content.withLock { content in
+      content.hasOpenWork || !content.running.isEmpty || !content.waiters.isEmpty || !content.unwritten.isEmpty
+    }
+  }
+
+  /// The jobs whose end is waited for.
   var awaited: [Int64] { content.withLock { $0.waiters.jobs } }
   func takeWaiters(for id: Int64) -> [Latch] { content.withLock { $0.waiters.take(for: id) } }
 }

@@ -16,8 +16,8 @@ struct StoreUse {
   private var sharing: [String: Int] = [:]
   private var alone: [String: Holder] = [:]
   private(set) var next: [String: Holder] = [:]
-  /// Where several daemons share the queue: the stores that jobs of others share, and those that one has to itself. They are
-  /// looked at anew by each claim.
+  /// Where several daemons share the queue: the stores that jobs of others share, and those that one has to itself. Each claim
+  /// looks at them again.
   private var sharedByOthers: Set<String> = []
   private var othersAlone: Set<String> = []
 

@@ -6,8 +6,10 @@ extension DaemonBackend {
 
   func disks() async throws -> DiskList { try await meters.disks.use() }
 
+  var sharesQueue: Bool { queue.host != nil }
+
   func daemons() async throws -> DaemonList {
-    guard queue.host != nil else {
+    guard sharesQueue else {
       return DaemonList(daemons: [
         DaemonStatus(
           host: QueueConfiguration.hostName, pid: Int64(ProcessInfo.processInfo.processIdentifier),

@@ -25,7 +25,7 @@ struct MainQueueMeter: Service {
   var waits: Histogram { samples.all.withLock { $0 } }
 
   func run() async throws {
-    for await _ in queue.events(capacity: 1).cancelOnGracefulShutdown() {
+    for await _ in queue.events(capacity: 1, isLive: false).cancelOnGracefulShutdown() {
       await measure()
       do {
         try await cancelWhenGracefulShutdown { try await Task.sleep(for: .milliseconds(50)) }

@@ -10,7 +10,7 @@ struct StatusService: Service {
 
   func run() async throws {
     await withGracefulShutdownHandler {
-      for await job in queue.events(capacity: 1).cancelOnGracefulShutdown() {
+      for await job in queue.events(capacity: 1, isLive: false).cancelOnGracefulShutdown() {
         await tell(job)
         // Changes in the meantime are one event, the newest.
         guard await pause() else { break }

@@ -102,6 +102,8 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
   package var claim: Int64 = 0
   /// What the file is whose bytes are in the queue's store, or were until it completed.
   package var sharedFile: SharedFile?
+  /// Where several daemons share the queue, the incarnation of the one that runs it.
+  package var daemon: String?
   /// The input's name in the spool's `active/`.
   public var activeName: String?
   /// The input's format, if it is fixed.

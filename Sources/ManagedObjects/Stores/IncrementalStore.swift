@@ -172,13 +172,29 @@ package protocol SharedStore: IncrementalStore {
   ///   - waits: whether to wait for others.
   /// - Returns: whether it is held.
   func lock(_ name: String, isShared: Bool, waits: Bool) throws -> Bool
+  /// Counts, from now on, the commits of this store object that have written something.
+  func countCommits() throws
+  /// How many commits were counted, by all processes. It rises after a commit, and a crash of the server may set it back: only
+  /// whether it is another number than before means something.
+  func commits() throws -> Int64
+  /// Sets a date of a row to the time by the clock that all share, and some seconds on, without looking at the rest of the row.
+  /// Isn't counted as a commit.
+  /// - Returns: that time; nil if there is no such row.
+  func setTime(_ attribute: AttributeDescription, of id: ManagedObjectID, ahead seconds: TimeInterval) throws -> Date?
   /// Tells those who listen, soon and at most once in a while, that there is something new.
   func announce()
-  /// Calls `handler`, on any thread, when something was announced, also by this process, or may have been. Announcements can
-  /// get lost.
-  /// - Parameter heard: called, on any thread, each time with whether announcements are heard from now on. They aren't before
-  ///   the first call, while the server is gone, and where something between passes none on.
-  func listen(_ handler: @escaping @Sendable () -> Void, heard: @escaping @Sendable (Bool) -> Void) throws
+  /// Calls `handler`, on any thread, with what is heard of others, and of this process. Announcements can get lost.
+  func listen(_ handler: @escaping @Sendable (StoreNews) -> Void) throws
+}
+
+/// What a listener of a ``SharedStore`` hears.
+package enum StoreNews: Sendable, Hashable {
+  /// There is a connection for announcements. Some may have been missed before. Whether any gets through isn't known yet.
+  case connected
+  /// Something was announced.
+  case announcement
+  /// Nothing is heard: there is no connection, or a pooler between passes no announcements on.
+  case disconnected
 }
 
 /// How a transaction of several saves ends.

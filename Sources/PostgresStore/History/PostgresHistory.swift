@@ -149,7 +149,7 @@ extension PostgresStore: HistoryKeeping {
 
   package func followRemoteChanges(_ handler: @escaping @Sendable (Int64?) -> Void) throws {
     guard options.remoteChangeNotifications else { return }
-    follow(polls: true, handler)
+    follow(handler)
   }
 
   /// Leaves out changes of objects whose entity the model no longer has.

@@ -10,12 +10,14 @@ import Synchronization
 
 /// Gives transactions the connection that they write on. Safe from any thread.
 final class PostgresWriter: @unchecked Sendable {
-  // Sendable: `open` is accessed under `state`; the connection in it by its thread alone.
+  // Sendable: `Open` is accessed under `state`; the connection in it by its thread alone.
 
   /// A transaction of several writes.
   private struct Open {
     let connection: PostgresConnection
     let thread: pthread_t
+    /// Whether it has written anything. One that has only locked rows changes nothing for others.
+    var hasWritten = false
   }
 
   let pool: PostgresPool
@@ -24,6 +26,8 @@ final class PostgresWriter: @unchecked Sendable {
   /// Held by the thread that writes. Recursive, for the writes of a transaction of several.
   private let lock = NSRecursiveLock()
   private let state = Mutex<Open?>(nil)
+  /// What follows each commit that has written something; nil for nothing.
+  private let sequel = Mutex<String?>(nil)
 
   init(_ pool: PostgresPool, name: String, timeout: TimeInterval) {
     self.pool = pool
@@ -39,6 +43,11 @@ final class PostgresWriter: @unchecked Sendable {
     }
   }
 
+  /// Has a statement run after each commit that has written something.
+  func afterCommits(run statement: String) { sequel.withLock { $0 = statement } }
+
+  private func noteWrite() { state.withLock { $0?.hasWritten = true } }
+
   /// - Throws: ``StoreTransactionError/refused(operation:path:)`` within a transaction of several writes.
   func refuseInTransaction(_ operation: String) throws {
     if ownConnection != nil { throw StoreTransactionError.refused(operation: operation, path: name) }
@@ -49,6 +58,7 @@ final class PostgresWriter: @unchecked Sendable {
     try lock.withLock {
       if let own = ownConnection {
         guard own.isOpen else { throw StoreTransactionError.lost(path: name) }
+        noteWrite()
         try own.run("SAVEPOINT lade_write")
         do {
           let result = try body(own)
@@ -67,7 +77,10 @@ final class PostgresWriter: @unchecked Sendable {
   /// Runs work once in a transaction: it may have effects elsewhere.
   func writeOnce<T>(_ body: (PostgresConnection) throws -> T) throws -> T {
     try lock.withLock {
-      if let own = ownConnection { return try body(own) }
+      if let own = ownConnection {
+        noteWrite()
+        return try body(own)
+      }
       var failure: (any Error)?
       let result: T? = try repeating { connection in
         failure = nil
@@ -120,7 +133,8 @@ final class PostgresWriter: @unchecked Sendable {
       return result
     }
     let number = try TransactionNumber(of: connection)
-    guard try commit(connection, number) else { throw StoreTransactionError.lost(path: name) }
+    let hasWritten = state.withLock { $0?.hasWritten ?? false }
+    guard try commit(connection, number, hasWritten: hasWritten) else { throw StoreTransactionError.lost(path: name) }
     return result
   }
 
@@ -149,7 +163,7 @@ final class PostgresWriter: @unchecked Sendable {
     try connection.begin()
     let result = try body(connection)
     let number = try TransactionNumber(of: connection)
-    guard try commit(connection, number) else {
+    guard try commit(connection, number, hasWritten: number != nil) else {
       throw PostgresError(isLoss: true, message: "the server has rolled the transaction back")
     }
     return result
@@ -157,9 +171,11 @@ final class PostgresWriter: @unchecked Sendable {
 
   /// Commits. Returns whether it is committed.
   /// - Throws: the server's error when it refuses to, ``StoreFailure`` when it can't be told.
-  private func commit(_ connection: PostgresConnection, _ number: TransactionNumber?) throws -> Bool {
+  private func commit(
+    _ connection: PostgresConnection, _ number: TransactionNumber?, hasWritten: Bool
+  ) throws -> Bool {
     do {
-      try connection.run("COMMIT")
+      try connection.commit(andThen: hasWritten ? sequel.withLock { $0 } : nil)
       return true
     } catch let error as PostgresError where error.isLoss {
       guard let number else { return true }

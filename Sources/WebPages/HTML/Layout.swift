@@ -4,7 +4,10 @@ import ControlServer
 /// One page: what is in its middle, and where it stands among the others.
 struct Page: Sendable {
   enum Section: Sendable, CaseIterable {
-    case overview, jobs, upload, data, schedules, stores, log, configuration
+    case overview, jobs, upload, data, schedules, stores, daemons, log, configuration
+
+    /// Those that lead somewhere.
+    static func all(sharesQueue: Bool) -> [Section] { allCases.filter { $0 != .daemons || sharesQueue } }
 
     var title: String {
       switch self {
@@ -14,6 +17,7 @@ struct Page: Sendable {
       case .data: "Data"
       case .schedules: "Schedules"
       case .stores: "Stores"
+      case .daemons: "Daemons"
       case .log: "Log"
       case .configuration: "Configuration"
       }
@@ -28,6 +32,7 @@ struct Page: Sendable {
       case .data: "d"
       case .schedules: "s"
       case .stores: "t"
+      case .daemons: "n"
       case .log: "l"
       case .configuration: "c"
       }
@@ -41,6 +46,7 @@ struct Page: Sendable {
       case .data: .data
       case .schedules: .schedules
       case .stores: .stores
+      case .daemons: .daemons
       case .log: .log
       case .configuration: .configuration
       }
@@ -77,7 +83,8 @@ struct Page: Sendable {
   /// The document.
   /// - Parameters:
   ///   - session: nil for who hasn't signed in.
-  func document(for session: WebSession?, isReadOnly: Bool) -> String {
+  ///   - sharesQueue: whether other daemons may work on the queue, too.
+  func document(for session: WebSession?, isReadOnly: Bool, sharesQueue: Bool = false) -> String {
     HTML.document {
       HTML.element("html", .other("lang", "en")) {
         HTML.element("head") {
@@ -93,7 +100,7 @@ struct Page: Sendable {
         }
         HTML.element("body") {
           HTML.element("a", .style("skip"), .link(.content)) { "Skip to the content" }
-          header(session, isReadOnly)
+          header(session, isReadOnly, sharesQueue)
           HTML.element("main", .id("content"), .other("tabindex", "-1"), worker, job, stream) {
             HTML.element("h1") { title }
             content
@@ -125,12 +132,12 @@ struct Page: Sendable {
   }
 
   @HTMLBuilder
-  private func header(_ session: WebSession?, _ isReadOnly: Bool) -> HTML {
+  private func header(_ session: WebSession?, _ isReadOnly: Bool, _ sharesQueue: Bool) -> HTML {
     HTML.element("header") {
       HTML.element("span", .style("brand")) { "Lade" }
       if let session {
         HTML.element("nav", .label("Pages")) {
-          for section in Section.allCases {
+          for section in Section.all(sharesQueue: sharesQueue) {
             HTML.element("a", .link(section.link), .current(section == self.section), .key(section.key)) {
               section.title
             }

@@ -124,6 +124,7 @@ struct PageLink: Sendable, Hashable {
     PageLink("/schedules/\(QueryString.percentEncoded(schedule))/\(action.rawValue)")
   }
 
+  static let daemons = PageLink("/daemons")
   static let stores = PageLink("/stores")
 
   /// Where the buttons lead that make a job of maintenance.

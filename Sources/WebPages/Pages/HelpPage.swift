@@ -6,13 +6,15 @@ extension PageRoutes {
   func addHelpPages(to router: Router<ControlContext>) {
     page(router, "/help") { visit in
       try visit.query().refuseNames(otherThan: [])
-      return .page(HelpPage().page)
+      return .page(HelpPage(sharesQueue: backend.sharesQueue).page)
     }
   }
 }
 
 /// The keys that the pages have beside the browser's own. They are links of every page, so nobody needs them.
 struct HelpPage {
+  let sharesQueue: Bool
+
   var page: Page {
     Page("Keys") {
       HTML.element("p") {
@@ -22,7 +24,7 @@ struct HelpPage {
       HTML.table(
         "Keys", columns: ["Keys", "What they do"].map(HTML.column),
         rows: [row(["?"], "this page"), row(["/"], "to the search: of the page, or else of jobs")]
-          + Page.Section.allCases.map { row(["g", $0.key], "to \($0.title)") })
+          + Page.Section.all(sharesQueue: sharesQueue).map { row(["g", $0.key], "to \($0.title)") })
       HTML.element("button", .id("keys"), .other("type", "button"), .other("hidden", "hidden")) { HTML.empty }
     }
   }

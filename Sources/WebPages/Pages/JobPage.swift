@@ -10,8 +10,8 @@ extension PageRoutes {
     let job = try await backend.job(visit.job())
     return .page(
       JobPage(
-        job: job, log: backend.log(LogQuery(job: job.id, limit: 200)), isReadOnly: check.settings.isReadOnly,
-        now: Date()
+        job: job, runners: try await runners(of: [job]), log: backend.log(LogQuery(job: job.id, limit: 200)),
+        isReadOnly: check.settings.isReadOnly, now: Date()
       ).page)
   }
 
@@ -90,6 +90,7 @@ struct JobRate: Sendable {
 /// The page of one job.
 struct JobPage {
   let job: Job
+  var runners = JobRunners()
   let log: [LogLine]
   let isReadOnly: Bool
   let now: Date
@@ -205,6 +206,8 @@ struct JobPage {
       HTML.fact("Submitted", HTML.time(job.submittedAt))
       HTML.fact("Available", job.availableAt.map { HTML.time($0) })
       HTML.fact("Started", job.startedAt.map { HTML.time($0) })
+      HTML.fact("Runs on", runners.place(of: job))
+      HTML.fact("Host of its files", job.host.map { HTML.name($0) })
       HTML.fact("Ended", job.endedAt.map { HTML.time($0) })
       if let after = job.after, !after.isEmpty {
         HTML.fact(

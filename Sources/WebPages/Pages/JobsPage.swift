@@ -29,7 +29,7 @@ extension PageRoutes {
     return .page(
       JobsPage(
         view: view, counts: try await status.counts, selection: search.selection, list: list,
-        completion: completion, mistake: nil, isReadOnly: isReadOnly
+        runners: try await runners(of: list.jobs), completion: completion, mistake: nil, isReadOnly: isReadOnly
       ).page)
   }
 }
@@ -42,6 +42,7 @@ struct JobsPage {
   /// What was searched for; nil where it couldn't be understood.
   let selection: JobSelection?
   let list: JobList?
+  var runners = JobRunners()
   let completion: Completion
   let mistake: String?
   let isReadOnly: Bool
@@ -123,6 +124,12 @@ struct JobsPage {
       HTML.element("td") {
         HTML.state(job.state)
         if job.isHeld { HTML.element("span", .style("note")) { " held" } }
+        if let place = runners.otherPlace(of: job) {
+          HTML.element("span", .style("note")) {
+            " on "
+            place
+          }
+        }
       }
       HTML.element("td") { HTML.name(job.kind) }
       HTML.element("td") { HTML.name(job.source ?? job.entity ?? "") }

@@ -107,6 +107,7 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
     addMappingPages(to: router)
     addSchedulePages(to: router)
     addStorePages(to: router)
+    addSharingPages(to: router)
     addDaemonPages(to: router)
     addHelpPages(to: router)
     router.get("/events") { request, context in try events(visit(request, context)) }
@@ -125,7 +126,9 @@ struct PageRoutes<Backend: ControlBackend>: Sendable {
   }
 
   func response(_ page: Page, for session: WebSession?, status: HTTPResponse.Status = .ok) -> Response {
-    let body = ByteBuffer(string: page.document(for: session, isReadOnly: check.settings.isReadOnly))
+    let document = page.document(
+      for: session, isReadOnly: check.settings.isReadOnly, sharesQueue: backend.sharesQueue)
+    let body = ByteBuffer(string: document)
     return Response(
       status: status,
       headers: [.contentType: "text/html; charset=utf-8", .contentLength: String(body.readableBytes)],

@@ -27,7 +27,7 @@ struct SharedQueueTests {
     for member in members { #expect(try await member.stop().isEmpty) }
   }
 
-  @Test("runs each job once, whoever took it in", arguments: QueueMember.Way.present)
+  @Test("runs each job once, on whichever daemon it was submitted", arguments: QueueMember.Way.present)
   func once(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
     let ran = Shared<Int64>()
@@ -186,7 +186,7 @@ struct SharedQueueTests {
     try await stop([one, two])
   }
 
-  @Test("tells who follows jobs on one daemon what another does")
+  @Test("tells a client that follows jobs on one daemon what another does")
   func events() async throws {
     let schema = PostgresCluster.newSchema()
     let gate = Gate()
@@ -406,7 +406,7 @@ struct SharedQueueTests {
       ids.append(job.id)
     }
     try await stop([two])
-    // Three without a file, which nobody keeps.
+    // Three without a file, which no host keeps.
     let third = try await member("two", keeps: false)
     await third.poll()
     #expect(try await third.queue.jobs(JobFilter(limit: 100)).map(\.id).sorted() == [ids[0], ids[2], ids[4]])
@@ -518,6 +518,138 @@ struct SharedQueueTests {
       #expect(try await two.queue.whenEnded(job.id).state == .completed)
     }
     try await stop([two, one])
+  }
+
+  // MARK: What a daemon costs that has nothing to do
+
+  /// A daemon that looks only when it is told to.
+  private func looking(_ change: (inout QueueMember.Settings) -> Void = { _ in }) -> QueueMember.Settings {
+    settings {
+      $0.timing.poll = 100_000
+      $0.timing.listens = false
+      change(&$0)
+    }
+  }
+
+  @Test("looks by one statement while no daemon has changed anything, and renews its lease by one")
+  func statements() async throws {
+    let schema = PostgresCluster.newSchema()
+    let record = LogRecord()
+    let member = try await QueueMember(schema, looking { $0.statements = record })
+    let other = try await QueueMember(schema, looking())
+    func statements(_ body: () async throws -> Void) async rethrows -> [String] {
+      let known = record.lines.count
+      try await body()
+      return record.lines.dropFirst(known).map(\.message)
+    }
+    while await member.poll().isNews {}
+    for _ in 1...3 {
+      let look = await statements { await member.poll() }
+      #expect(look.count == 1, "\(look)")
+    }
+    let lease = try #require(try await member.queue.daemons().first { $0.isThis }?.leaseUntil)
+    let renewal = try await statements { try member.queue.membership?.renew() }
+    #expect(renewal.count == 1, "\(renewal)")
+    #expect(try #require(try await member.queue.daemons().first { $0.isThis }?.leaseUntil) > lease)
+    // A renewal is nothing to others, and a change is.
+    #expect(await member.poll().isNews == false)
+    _ = try await other.queue.pause(lane: "import", by: "ben")
+    #expect(await member.poll().isNews)
+    #expect(await member.poll().isNews == false)
+    try await stop([member, other])
+  }
+
+  @Test("looks often while it runs a job, waits for one, is followed, or can't claim what there is")
+  func watchful() async throws {
+    let schema = PostgresCluster.newSchema()
+    let gate = Gate()
+    let one = try await QueueMember(schema, looking(), passing(gate))
+    let two = try await QueueMember(schema, looking())
+    while await one.poll().isNews {}
+    #expect(!one.queue.isWatchful)
+    let job = try await one.queue.submit(.of("work"))
+    await gate.arrivals(1)
+    #expect(one.queue.isWatchful)
+    while await two.poll().isNews {}
+    #expect(!two.queue.isWatchful)
+    async let end = two.queue.whenEnded(job.id)
+    while !two.queue.isWatchful { await Task.yield() }
+    gate.open()
+    _ = try await one.queue.whenEnded(job.id)
+    await two.poll()
+    #expect(try await end.state == .completed)
+    #expect(!one.queue.isWatchful && !two.queue.isWatchful)
+    do {
+      let events = two.queue.events()
+      #expect(two.queue.isWatchful)
+      withExtendedLifetime(events) {}
+    }
+    #expect(!two.queue.isWatchful)
+    _ = try await one.queue.pause(lane: "import", by: "ben")
+    _ = try await one.queue.submit(.of("work"))
+    await two.poll()
+    #expect(two.queue.isWatchful)
+    try await stop([one, two])
+  }
+
+  @Test("claims a job at the next look that a transaction kept locked which then changed nothing")
+  func locked() async throws {
+    let schema = PostgresCluster.newSchema()
+    let one = try await QueueMember(schema, settings { $0.isStarted = false })
+    let cluster = try PostgresCluster.shared()
+    let job = try await one.queue.submit(.of("work"))
+    let name = "locks \(schema)"
+    async let lock = cluster.sql(
+      #"SET application_name = '\#(name)'; BEGIN; SELECT id FROM "\#(schema)"."Job" FOR UPDATE; SELECT pg_sleep(600)"#)
+    let sleeping = "FROM pg_stat_activity WHERE application_name = '\(name)' AND wait_event = 'PgSleep'"
+    while try await cluster.sql("SELECT count(*) \(sleeping)") != "1" {}
+    let two = try await QueueMember(schema, looking())
+    while await two.poll().isNews {}
+    #expect(try await two.queue.job(job.id).state == .available)
+    try await cluster.sql("SELECT pg_terminate_backend(pid) \(sleeping)")
+    _ = try? await lock
+    // The server may still be about to let go.
+    while try await two.queue.job(job.id).state == .available { #expect(await !two.poll().isNews) }
+    #expect(try await two.queue.whenEnded(job.id).state == .completed)
+    try await stop([two, one])
+  }
+
+  @Test("keeps a time that another daemon has set, whether it hears of that or looks", arguments: [true, false])
+  func dueTime(_ listens: Bool) async throws {
+    let schema = PostgresCluster.newSchema()
+    // It makes nothing available itself.
+    let one = try await QueueMember(schema, settings { $0.isStarted = false })
+    let two = try await QueueMember(
+      schema,
+      settings {
+        $0.timing.listens = listens
+        if listens { $0.timing.poll = 100_000 }
+      })
+    let due = two.queue.clock.now().addingTimeInterval(2)
+    let job = try await one.queue.submit(.of("work").with { $0.notBefore = due })
+    let end = try await two.queue.whenEnded(job.id)
+    #expect(end.state == .completed && end.startedAt ?? .distantPast >= due)
+    try await stop([two, one])
+  }
+
+  @Test("puts back what a daemon has left whose lease ends without a word")
+  func leaseEnd() async throws {
+    let schema = PostgresCluster.newSchema()
+    let gate = Gate()
+    let gone = try await QueueMember(schema, settings { $0.timing = .init(lease: 3) }, passing(gate))
+    let job = try await gone.queue.submit(.of("work"))
+    await gate.arrivals(1)
+    let two = try await QueueMember(schema, looking())
+    let poll = await two.poll()
+    #expect(try #require(poll.latest) <= 3)
+    // As by SIGSTOP.
+    gone.queue.sharing?.end()
+    while await two.poll().latest ?? 0 < 3 {}
+    #expect(try await two.queue.whenEnded(job.id).rescues == 1)
+    gate.open()
+    #expect(await gone.queue.drain(timeout: .seconds(60)).isEmpty)
+    try gone.coordinator.close()
+    try await stop([two])
   }
 
   @Test("is refused on a store that only one process writes to")

@@ -33,6 +33,8 @@ final class QueueMember: Sendable {
     var schedules: [JobSchedule] = []
     var retention = JobRetention()
     var isStarted = true
+    /// Keeps the statements that it sends.
+    var statements: LogRecord?
     var delegate = TestDelegate()
     /// What a job of the kind `alone` does, which has its store to itself.
     var alone: ScriptedOperation.Script = { _ in .completed(JobProgress()) }
@@ -53,14 +55,17 @@ final class QueueMember: Sendable {
     folder = try ScratchDirectory()
     delegate = settings.delegate
     coordinator = PersistentStoreCoordinator(model: QueueModel.model)
-    let (address, options) = try settings.way.options(server ?? .shared())
-    try coordinator.addPersistentStore(.postgres(address, schema: schema, options: options))
+    var (address, options) = try settings.way.options(server ?? .shared())
+    options.announcesCommits = false
+    options.sqlLog = settings.statements == nil ? .off : .statements
+    let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    try coordinator.addPersistentStore(
+      .postgres(address, schema: schema, options: options, sqlLogger: settings.statements?.logger ?? quiet))
     var catalogue = OperationCatalogue()
     catalogue.add("work") { ScriptedOperation(job: $0, environment: $1, script: work) }
     catalogue.add("alone", access: .exclusive) {
       ScriptedOperation(job: $0, environment: $1, script: settings.alone)
     }
-    let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     queue = try JobQueue(
       coordinator: coordinator, lanes: settings.lanes, operations: catalogue,
       environment: JobEnvironment(
@@ -74,7 +79,8 @@ final class QueueMember: Sendable {
   }
 
   /// Has it look at what the others have done, and waits for that.
-  func poll() async {
+  @discardableResult
+  func poll() async -> QueuePoll {
     await queue.ledger.queue.perform { _ in self.queue.poll() }
   }
 

@@ -48,7 +48,7 @@ struct SharedQueueTests {
     let server = try PostgresCluster()
     let (one, two) = (try folder(server, host: "one"), try folder(server, host: "two"))
     let (first, second) = (try await one.start(), try await two.start())
-    // It doesn't begin before somebody waits for it.
+    // It doesn't begin before a client waits for it.
     try one.write("number,name,score\n1,Ada,\n", to: "a.csv")
     let held = try await one.asked(Job.self, "submit", one.file("a.csv"), "--recipe", "members", "--hold")
     async let waited = two.ladectl("wait", "\(held.id)")
