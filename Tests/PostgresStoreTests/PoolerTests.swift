@@ -188,20 +188,13 @@ struct PoolerTests {
     let options = PostgresStoreOptions(direct: isDirect ? server.direct() : pooler.address())
     let coordinator = try store.open(ShopStore.first(), options: options)
     let shared = try #require(coordinator.persistentStores.first?.content as? any SharedStore)
-    let (news, announced) = AsyncStream<Void>.makeStream()
-    let (reports, report) = AsyncStream<Bool>.makeStream()
-    try shared.listen {
-      announced.yield()
-    } heard: {
-      report.yield($0)
-    }
-    for await isHeard in reports {
-      #expect(isHeard == isDirect)
-      break
-    }
+    let (news, hear) = AsyncStream<StoreNews>.makeStream()
+    try shared.listen { hear.yield($0) }
+    var heard = news.makeAsyncIterator()
+    #expect(await heard.next() == (isDirect ? .connected : .disconnected))
     if isDirect {
       shared.announce()
-      for await _ in news { break }
+      #expect(await heard.next() == .announcement)
     }
     try coordinator.close()
     #expect(try leftOver() == [])

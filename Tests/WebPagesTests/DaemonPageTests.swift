@@ -139,9 +139,10 @@ struct DaemonPageTests {
       DaemonStatus(
         incarnation: "b", host: Self.hostile, pid: 2, version: "1", startedAt: Date(), running: 0, isThis: false)
     )
-    let jobs = (Int64(1)...14).map { id in
+    let jobs = (Int64(1)...15).map { id in
       var job = Job.example(id, .available)
-      job.host = id <= 12 ? Self.hostile : id == 13 ? "one" : nil
+      job.host = id <= 12 || id == 15 ? Self.hostile : id == 13 ? "one" : nil
+      job.isFileInDatabase = id == 15
       return job
     }
     func text(_ jobs: [Job]) -> String {
@@ -150,6 +151,7 @@ struct DaemonPageTests {
     let page = text(jobs)
     #expect(page.contains("12 jobs wait") && page.contains("href=\"/jobs/10\"") && page.contains(" and 2 more"))
     #expect(!page.contains("href=\"/jobs/13\"") && !page.contains("href=\"/jobs/14\""))
+    #expect(!page.contains("href=\"/jobs/15\""))
     #expect(page.contains("<code>host: &lt;img src=x onerror=alert(1)&gt;</code>") && !page.contains("<img"))
     #expect(text([jobs[0]]).contains("A job waits"))
     #expect(!text(Array(jobs[12...])).contains("No daemon works"))

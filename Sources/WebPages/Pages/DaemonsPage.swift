@@ -123,7 +123,7 @@ struct DaemonsPage {
   private var stranded: [(host: String, jobs: [Job])] {
     let hosts = Set(daemons.filter { !$0.isGone }.map(\.host))
     guard daemons.contains(where: { $0.incarnation != nil }) else { return [] }
-    let waiting = available.filter { job in job.host.map { !hosts.contains($0) } ?? false }
+    let waiting = available.filter { job in !job.isFileInDatabase && job.host.map { !hosts.contains($0) } ?? false }
     return Dictionary(grouping: waiting) { $0.host ?? "" }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 

@@ -208,6 +208,7 @@ struct JobPage {
       HTML.fact("Started", job.startedAt.map { HTML.time($0) })
       HTML.fact("Runs on", runners.place(of: job))
       HTML.fact("Host of its files", job.host.map { HTML.name($0) })
+      HTML.fact("In the database", job.isFileInDatabase ? HTML("its file as well, so any host may run it") : nil)
       HTML.fact("Ended", job.endedAt.map { HTML.time($0) })
       if let after = job.after, !after.isEmpty {
         HTML.fact(
