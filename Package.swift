@@ -8,7 +8,7 @@ let settings: [SwiftSetting] =
   [.enableUpcomingFeature("InternalImportsByDefault")]
   + (strict ? [.treatAllWarnings(as: .error)] : [])
 
-/// All tests take half the time with it. `make check` and the sanitizers have it, a developer's `make test` builds faster without.
+/// Tests take half the time with it. `make check` and AddressSanitizer have it; a developer's `make test` builds faster without.
 let optimised: [SwiftSetting] =
   strict || Context.environment["LADE_OPTIMISED"] == "1" ? [.unsafeFlags(["-O"])] : []
 

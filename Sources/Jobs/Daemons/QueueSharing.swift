@@ -177,11 +177,11 @@ final class QueueSharing: Sendable {
 
   /// Calls a closure after so many seconds, unless another of the kind replaces it, or ``end()`` comes first.
   private func call(_ call: Call, after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void) {
-    let cancel = JobClock.after(seconds, body)
-    let (replaced, isEnded) = calls.withLock { calls in
-      (calls.pending.updateValue(cancel, forKey: call), calls.isEnded)
+    let replaced = calls.withLock { calls -> (@Sendable () -> Void)? in
+      if calls.isEnded { return nil }
+      // Within the lock: it may come at once, and what it asks for in its turn must not be replaced by it.
+      return calls.pending.updateValue(JobClock.after(seconds, body), forKey: call)
     }
     replaced?()
-    if isEnded { cancel() }
   }
 }

@@ -41,6 +41,8 @@ struct WireFormatTests {
     full.obstacle = .store
     full.failureCode = "bad"
     full.rescues = 2
+    full.host = "one"
+    full.isFileInDatabase = true
     full.reason = "line 1\r\nline 2"
     full.note = "\u{7F}\u{2028}"
     full.rejectsFile = "/r"

@@ -151,7 +151,7 @@ struct RetriedRejectTests {
     let before = Self.recipe("batch_size: 100")
     let folder = try DaemonFolder(model: Members.model, recipes: before)
     var daemon = try await folder.start()
-    let members = Members(rows: 60_000, faults: 900, kinds: [.badInteger])
+    let members = Members(rows: 300_000, faults: 900, kinds: [.badInteger])
     try folder.drop(members.csv, as: "members.csv", into: "members")
     while try await folder.count("Member") < 500 {}
     _ = try await folder.ladectl("pause")
