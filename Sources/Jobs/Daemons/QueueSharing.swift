@@ -175,7 +175,7 @@ final class QueueSharing: Sendable {
     }
   }
 
-  /// Calls a closure after so many seconds, unless another of the kind replaces it, or ``end()`` comes first.
+  /// Calls a closure after some seconds, unless a later call of the same kind replaces it, or ``end()`` comes first.
   private func call(_ call: Call, after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void) {
     let replaced = calls.withLock { calls -> (@Sendable () -> Void)? in
       if calls.isEnded { return nil }

@@ -29,7 +29,7 @@ final class SharedFiles: Sendable {
     self.environment = environment
   }
 
-  /// Whether a job's file may be sent at all: nobody else has what else it needs.
+  /// Whether a job's file may be sent at all: not if other hosts lack something else that the job needs.
   private func mayTravel(_ job: Job) -> Bool {
     guard job.kind == ImportOperation.kind, job.isAwaitingFile, let share = environment.sharesFile else { return false }
     switch job.origin {
@@ -68,7 +68,7 @@ final class SharedFiles: Sendable {
     }
     let after = try Self.status(descriptor, path)
     let file = SharedFile(size: place, modified: Self.modified(after), digest: hash.finish().hexadecimal)
-    // Somebody has it open still and writes to it: the import finds that out.
+    // A program still writes to it: the import finds that out.
     guard after.st_size == before.st_size, file.size == Int64(before.st_size), file.modified == Self.modified(before)
     else {
       try parts.cut(job.id, FileParts.source, to: 0, isOfRun: false)

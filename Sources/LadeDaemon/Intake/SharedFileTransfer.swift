@@ -23,7 +23,7 @@ extension JobEnvironment {
 }
 
 /// The rejects of jobs that any daemon may run are in the queue's database. They are brought to a folder of the daemon's when
-/// somebody asks for them, which the next start empties.
+/// a client asks for them. The next start empties it.
 struct SharedRejectFolders: Sendable {
   /// In the daemon's state.
   static let folderName = "shared-rejects"

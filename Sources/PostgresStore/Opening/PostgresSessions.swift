@@ -80,7 +80,8 @@ struct PostgresSessions: Sendable {
       Thread.sleep(forTimeInterval: 0.02)
     }
   }
-  /// Closes the gate of transactions. Returns whether nobody holds it open.
+
+  /// Closes the gate of transactions. Returns whether no transaction holds it open.
   private func closeToTransactions(_ connection: PostgresConnection) throws -> Bool {
     let limit = try connection.text("SHOW lock_timeout") ?? "0"
     try connection.run("SAVEPOINT lade_gate; SET LOCAL lock_timeout = 200")

@@ -114,7 +114,7 @@ struct SharedFileTests {
     #expect(retried.state == .discarded && retried.attempt > failed.attempt && retried.progress.rejected == 1)
     #expect(try two.names(in: "spool/active") == [] && two.names(in: "spool/corrupt") == [])
     #expect(try await two.asked(RejectReport.self, "rejects", "1").count == 1)
-    // Nobody works where it came from.
+    // No daemon works where it came from.
     #expect(try await two.ladectl("remove", "1").status == 0)
     #expect(try await parts(server, "true") == "0")
     try await second.stop()
