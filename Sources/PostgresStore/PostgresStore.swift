@@ -35,6 +35,8 @@ package final class PostgresStore: IncrementalStore {
   private let listener = Mutex<PostgresListener?>(nil)
   /// The last transaction of the history that was passed on.
   private let announced = Mutex<Int64?>(nil)
+  /// What the copy is known by that this process has prepared to be the content. Not private: `PostgresStore+Copies` uses it.
+  let preparation = Mutex<String?>(nil)
   /// Between two looks for what others have committed, where that isn't heard, in milliseconds.
   private static let pollInterval: Int32 = 1000
 

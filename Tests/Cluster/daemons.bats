@@ -166,6 +166,43 @@ END
 END
 }
 
+@test "a daemon is killed with short files: others go on with them from the database" {
+  cluster << 'END'
+    start_servers
+    sharing=', file_limit: 16MB'
+    gather_sharing
+    pace 20
+    for name in a b c; do drop "$name" "of-$name" 10000; done
+    eventually runs_on a
+    crash a
+    eventually taken_from a
+    finish b
+END
+}
+
+@test "files in a folder that daemons share, some of whom are killed, one after the other" {
+  cluster << 'END'
+    start_servers
+    mkdir -p incoming/rows
+    sharing=", file_limit: 16MB, incoming: $root/incoming"
+    gather_sharing
+    for round in {1..40}; do drop_shared "many$round" 300; done
+    eventually is_empty incoming/rows
+    finish
+    pace 20
+    for round in {1..6}; do drop_shared "slow$round" 10000; done
+    for name in a b c; do
+      eventually runs_on "$name"
+      crash "$name"
+      for round in 1 2; do drop_shared "after-$name$round" 300; done
+      eventually taken_from "$name"
+      start "$name"
+    done
+    eventually is_empty incoming/rows
+    finish
+END
+}
+
 @test "two daemons can't have one spool" {
   cluster << 'END'
     start_servers

@@ -179,6 +179,8 @@ declare -A pid=() starts=() preload=()
 servers="host=${address[db1]},${address[db2]}" queue=own
 # How soon others take over from a daemon. Shorter than a restart of the server takes, so that leases run out in tests of that.
 lease=6s
+# More keys of a shared queue.
+sharing=
 # Rows of a batch, and jobs that a daemon runs at the same time.
 batch=200 slots=1
 
@@ -201,7 +203,7 @@ recipes:
   rows: { store: main, entity: Row, batch_size: $batch, max_attempts: 100 }
 END
   if [[ $queue == shared ]]; then
-    echo "queue: { postgres: \"$connection\", schema: lade_queue, host: $1, lease: $lease }" >> "$1/lade.yaml"
+    echo "queue: { postgres: \"$connection\", schema: lade_queue, host: $1, lease: $lease$sharing }" >> "$1/lade.yaml"
   fi
 }
 
@@ -377,6 +379,16 @@ drop() {
   sql "INSERT INTO witness.expected (file, rows) VALUES ('$2', $rows)"
   mv "$1/spool/tmp/$2.csv" "$1/spool/incoming/rows/"
 }
+
+# drop_shared FILE [ROWS]: the same by the folder that daemons share, where `sharing` names it.
+drop_shared() {
+  local rows=${2:-20000} folder=$root/incoming/rows
+  { echo file,number; seq -f "$1,%.0f" 1 "$rows"; } > "$folder/.$1.csv"
+  sql "INSERT INTO witness.expected (file, rows) VALUES ('$1', $rows)"
+  mv "$folder/.$1.csv" "$folder/$1.csv"
+}
+# is_empty FOLDER
+is_empty() { [[ -z $(ls -A "$1") ]]; }
 
 # pace MILLISECONDS: how much longer each batch takes from here on.
 pace() { sql "UPDATE witness.pace SET pause = $1 / 1000.0"; }

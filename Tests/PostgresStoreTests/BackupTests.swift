@@ -43,6 +43,28 @@ struct BackupTests {
     return found.withLock { $0 }
   }
 
+  @Test("don't become the content when another program has prepared one since, or has replaced the content")
+  func superseded() throws {
+    let (slow, fast) = (try store.open(ShopStore.first()), try store.open(ShopStore.first()))
+    let url = try backup(slow)
+    let (kept, theirs) = (try #require(slow.persistentStores.first), try #require(fast.persistentStores.first))
+    try slow.prepareCopy(at: url, for: kept, migration: .init(), mark: "job 1", MaintenanceWatch())
+    try fast.prepareCopy(at: url, for: theirs, migration: .init(), mark: "job 1", MaintenanceWatch())
+    #expect {
+      try slow.replaceContent(of: kept, with: url, MaintenanceWatch())
+    } throws: { "\($0)".contains("another program has prepared a copy") }
+    try fast.replaceContent(of: theirs, with: url, MaintenanceWatch())
+    let context = ManagedObjectContext(.confinement, coordinator: fast)
+    try context.insert("Customer").setValue(.string("later"), forKey: "name")
+    try context.save()
+    #expect {
+      try slow.replaceContent(of: kept, with: url, MaintenanceWatch())
+    } throws: { "\($0)".contains("wasn't prepared") }
+    #expect(try store.count("\"Customer\"", where: "name = 'later'") == 1)
+    try slow.close()
+    try fast.close()
+  }
+
   @Test("bring everything back, whatever its texts, while no number is given twice and programs stay connected")
   func restoring() throws {
     let options = PostgresStoreOptions(persistentHistoryTracking: true)

@@ -158,6 +158,38 @@ extension LedgerTurn {
   }
 }
 
+// MARK: Entries of a shared folder
+
+extension JobLedger {
+  /// Waits until no daemon makes jobs of entries that it sees in a folder of several hosts: whoever does so after that finds this
+  /// daemon at work. On the ledger's queue, where the caller is.
+  func endTakeOvers() throws { try turn { try $0.lockEntries() } }
+}
+
+extension LedgerTurn {
+  /// Keeps other daemons from making jobs of the same entries until the turn's end, or from taking them over.
+  func lockEntries() throws {
+    guard let daemon, daemon.takesSharedEntries else { return }
+    _ = try daemon.lock("entries", waits: true)
+  }
+
+  /// Makes the job of an entry this host's when the host that was about to take its file has no daemon any more: in a folder that
+  /// both see, the entry is still where it was.
+  func takeOver(_ job: JobRecord, isThere: () -> Bool) throws {
+    guard let daemon, daemon.takesSharedEntries, job.isAwaitingFile, let host = job.host, host != daemon.host,
+      job.jobState?.isEnded == false, try isGone(host), isThere()
+    else { return }
+    job.host = daemon.host
+    try record(job, reason: "taken over from host \(host), where no daemon works", by: "spool")
+  }
+
+  private func isGone(_ host: String) throws -> Bool {
+    let isThere = FetchPredicate.equal(DaemonRecord.Key.isGone.name, .bool(false))
+    let request = FetchRequest<DaemonRecord>(entityName: QueueModel.daemon, predicate: isThere)
+    return try !context.fetch(request).contains { $0.host == host }
+  }
+}
+
 // MARK: What a claim has to see of other daemons
 
 extension LedgerTurn {

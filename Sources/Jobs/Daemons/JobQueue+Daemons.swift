@@ -44,6 +44,9 @@ extension JobQueue {
   /// Whether a daemon works on that host.
   func isKeptElsewhere(_ job: Job) -> Bool { isElsewhere(job) && state.otherHosts.contains(job.host ?? "") }
 
+  /// From the return on, no other daemon takes over an entry whose job is this host's. After ``start()``.
+  package func endTakeOvers() async throws { try await ledger.queue.perform { _ in try self.ledger.endTakeOvers() } }
+
   /// - Throws: ``JobQueueError/refused(id:why:)`` for a job whose files are on another host.
   func refuse(_ what: String, ofJobElsewhere job: Job) throws(JobQueueError) {
     guard isElsewhere(job), let host = job.host else { return }

@@ -61,6 +61,8 @@ package final class QueueMembership: Sendable {
   package let identity: Identity
   var host: String { identity.host }
   let timing: Timing
+  /// Whether this daemon takes entries from a folder of several hosts, whose daemons see the same ones.
+  let takesSharedEntries: Bool
   /// The time of all daemons of the queue.
   let clock: JobClock
   private let time: SharedClock
@@ -84,14 +86,16 @@ package final class QueueMembership: Sendable {
   ///   - coordinator: the queue's.
   ///   - leases: a coordinator of the same store with connections of its own, so that a renewal waits for no turn of the queue;
   ///     nil for the queue's.
+  ///   - takesSharedEntries: whether other daemons may make jobs of the same entries of a spool.
   /// - Throws: ``NotShared``, or the store's error.
   package init(
     in coordinator: PersistentStoreCoordinator, leases: PersistentStoreCoordinator? = nil, as identity: Identity,
-    timing: Timing = Timing()
+    timing: Timing = Timing(), takesSharedEntries: Bool = false
   ) throws {
     store = try Self.store(of: coordinator)
     self.identity = identity
     self.timing = timing
+    self.takesSharedEntries = takesSharedEntries
     let coordinator = leases ?? coordinator
     self.leases = try Self.store(of: coordinator)
     context = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.daemons")

@@ -8,6 +8,9 @@ package struct SubmittedJob: Sendable, Equatable {
   package var isNew: Bool
 }
 
+/// Another daemon has taken an entry away since it was seen, or its sender has.
+package struct EntryIsGone: Error, Equatable {}
+
 /// What became of one of many submissions.
 package enum JobAnswer: Sendable, Equatable {
   case made(Int64)
@@ -56,11 +59,17 @@ extension JobLedger {
   func submit(_ submission: JobSubmission) async throws -> SubmittedJob { try await write(Self.body(of: submission)) }
 
   /// Does that in a turn.
-  static func body(of submission: JobSubmission) -> Body<SubmittedJob> {
+  /// - Parameter isThere: whether the entry that the submission is of is still where others see it; see
+  ///   ``JobQueue/receive(_:waits:isThere:)``.
+  static func body(
+    of submission: JobSubmission, isThere: @escaping @Sendable () -> Bool = { true }
+  ) -> Body<SubmittedJob> {
     { turn in
-      if let known = try turn.existing(for: submission) {
+      if let known = try turn.existing(for: submission, isThere: isThere) {
         return { SubmittedJob(job: try known.snapshot(), isNew: false) }
       }
+      // After the look for its job: who has taken the entry forgets that only when it is gone.
+      guard isThere() else { throw EntryIsGone() }
       let job = try turn.insert(submission)
       return { SubmittedJob(job: try job.snapshot(), isNew: true) }
     }
@@ -84,10 +93,14 @@ extension LedgerTurn {
   }
 
   /// The job that answers a submission in place of a new one.
-  func existing(for submission: JobSubmission) throws -> JobRecord? {
+  func existing(for submission: JobSubmission, isThere: () -> Bool = { true }) throws -> JobRecord? {
     if let origin = submission.origin {
+      if case .spool = origin { try lockEntries() }
       let same = FetchPredicate.equal(JobRecord.Key.origin.name, .string(origin.rawValue))
-      if let job = try first(same) { return job }
+      if let job = try first(same) {
+        try takeOver(job, isThere: isThere)
+        return job
+      }
     }
     guard let key = submission.uniqueKey else { return nil }
     // Two daemons that look at the same time would both find none.

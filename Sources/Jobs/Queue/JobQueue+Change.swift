@@ -230,7 +230,8 @@ extension JobQueue {
     var shared: [Int64: SharedFile] = [:]
     for id in ids {
       do {
-        guard let job = try ledger.readNow(id), !(job.store.map { isOfThisHost(store: $0) } ?? false) else { continue }
+        guard let job = try ledger.readNow(id), !isElsewhere(job), !(job.store.map { isOfThisHost(store: $0) } ?? false)
+        else { continue }
         shared[id] = try files.send(job, named(id, job.source))
       } catch {
         logger.warning(
@@ -296,6 +297,8 @@ extension LedgerTurn {
     of job: JobRecord, named: ((Int64, String?) -> String)?, isOnDisk: Bool, shared: SharedFile?, by who: String
   ) throws {
     let isOfSpool = job.origin?.endsWithArrival == true
+    // Its entry was in a folder of several hosts, and another has taken it over since.
+    if isOfSpool, let daemon, let host = job.host, host != daemon.host { return }
     let wasAwaited = job.isAwaitingFile
     if let shared {
       if wasAwaited, job.jobState?.isEnded == false {

@@ -50,9 +50,12 @@ extension JobQueue {
 
   /// Takes jobs in, each as ``receive(_:)-(JobSubmission)`` does, whatever comes of the others; those that can be share a
   /// transaction.
-  /// - Parameter waits: whether the caller's thread may wait for the disk, which saves another thread.
+  /// - Parameters:
+  ///   - waits: whether the caller's thread may wait for the disk, which saves another thread.
+  ///   - isThere: whether the entry of a submission, by its place among them, is still where other daemons see it. Each of them
+  ///     asks in its turn, and these wait for each other, so only one makes a job of it. Others get ``EntryIsGone``, or the job.
   package nonisolated(nonsending) func receive(
-    _ submissions: [JobSubmission], waits: Bool = false
+    _ submissions: [JobSubmission], waits: Bool = false, isThere: @escaping @Sendable (Int) -> Bool = { _ in true }
   ) async -> [Result<SubmittedJob, any Error>] {
     let problems = submissions.map { submission -> JobQueueError? in
       do throws(JobQueueError) {
@@ -62,7 +65,9 @@ extension JobQueue {
         return error
       }
     }
-    let sound = zip(submissions, problems).compactMap { $1 == nil ? JobLedger.body(of: $0) : nil }
+    let sound = submissions.indices.compactMap { place in
+      problems[place] == nil ? JobLedger.body(of: submissions[place]) { isThere(place) } : nil
+    }
     var receipts = await ledger.write(sound, waits: waits).makeIterator()
     return problems.map { problem in
       if let problem { return .failure(problem) }

@@ -14,6 +14,9 @@ extension DaemonConfiguration {
     case timeZone = "time_zone"
   }
 
+  /// How often a folder of several hosts is scanned: the kernel reports nothing of what others do there.
+  private static let sharedScanInterval = Duration.seconds(5)
+
   /// Reads a configuration, all its layers: see ``ConfigurationLayers``. Every key is known, every value checked. Relative
   /// paths begin in the folder of the file, those of variables in the working directory. Blocks. Throws everything that is
   /// wrong at once; whether stores, models and folders can be opened is found out by who opens them.
@@ -33,7 +36,11 @@ extension DaemonConfiguration {
     state = section[.state]?.path(in: folder) ?? state
     paths.add(state, key: "state", section[.state])
     if let value = section[.queue] {
-      queue = QueueConfiguration(value)
+      queue = QueueConfiguration(value, in: folder)
+      if let incoming = queue?.incoming {
+        paths.add(incoming, key: "queue.incoming", value)
+        rescanInterval = Self.sharedScanInterval
+      }
       if let place = queue?.place { paths.add("\(place.connection) \(place.schema)", key: "queue.schema", value) }
     } else {
       paths.add(queueStore, key: "state (its queue.sqlite)", section[.state])
@@ -57,6 +64,7 @@ extension DaemonConfiguration {
     intake = section[.intake].flatMap(IntakeConfiguration.init) ?? intake
 
     var names = RecipeConfiguration.Names()
+    names.takesSharedEntries = queue?.incoming != nil
     let example = "where rows go, such as `main: {path: main.sqlite, model: Main.xcdatamodeld}`"
     if let value = section.required(.stores, example),
       let entries = value.entries(of: "a mapping of names to stores")

@@ -10,6 +10,8 @@ package struct QueueConfiguration: Sendable, Equatable {
   package var lease = Duration.seconds(30)
   /// How long a file may be, in bytes, whose bytes go to the database, so that every host may have it; nil for none.
   package var fileLimit: Int64?
+  /// A folder that several hosts see, in place of `incoming/` in the spool: their daemons take files from it together.
+  package var incoming: String?
 
   package init(place: PostgresPlace, host: String = Self.hostName) {
     self.place = place
@@ -22,7 +24,7 @@ package struct QueueConfiguration: Sendable, Equatable {
 
 extension QueueConfiguration {
   enum Key: String, CaseIterable {
-    case postgres, direct, schema, credential, host, lease
+    case postgres, direct, schema, credential, host, lease, incoming
     case fileLimit = "file_limit"
   }
 
@@ -31,7 +33,7 @@ extension QueueConfiguration {
   private static let longestHost = 255
 
   /// Nil with a problem reported.
-  init?(_ value: YAMLValue) {
+  init?(_ value: YAMLValue, in folder: ConfigurationFolder) {
     guard let section = YAMLSection<Key>(value) else { return nil }
     let connection = section.required(.postgres, "a connection string such as service=lade")?.connectionString()
     var credential: String?
@@ -47,6 +49,7 @@ extension QueueConfiguration {
       host = name
     }
     if let lease = section[.lease]?.duration(.seconds(3) ... .seconds(3600)) { self.lease = lease }
+    incoming = section[.incoming]?.path(in: folder)
     fileLimit = section[.fileLimit]?.byteCount(upTo: Self.longestFile).map { Int64($0) }
   }
 }

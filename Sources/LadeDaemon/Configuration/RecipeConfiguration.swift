@@ -38,6 +38,8 @@ extension RecipeConfiguration {
   struct Names {
     var stores: [String]?
     var lanes: [String]?
+    /// Whether hot folders are seen by several hosts.
+    var takesSharedEntries = false
   }
 
   /// Nil with a problem reported.
@@ -69,6 +71,9 @@ extension RecipeConfiguration {
     recipe.options.read(options)
     if let set = recipe.options.set, set.members.isEmpty {
       options[.set]?.conflict("a hot folder doesn't know a set without `of`, the patterns of its files")
+    }
+    if recipe.options.set != nil, names.takesSharedEntries {
+      options[.set]?.conflict("`queue.incoming` is a folder of several hosts, from which only single files are taken")
     }
     if recipe.options.from != nil {
       for key in ImportOptionKey.allCases where key.isOfReading || key == .set || key == .skipKnownFiles {

@@ -93,6 +93,7 @@ final class DaemonParts: Sendable {
     try await intake.synchroniseMoves()
     try await bridge.recover()
     try await queue.start()
+    try await bridge.discardTakenOver()
   }
 
   /// Everything that runs until the daemon stops, in the order in which it starts.

@@ -35,7 +35,8 @@ struct OpenStores: Sendable {
       let own =
         [configuration.state, configuration.queueStore] + stores + stores.map(SQLiteStore.supportFolder(ofStoreAt:))
       directories = try SpoolDirectories(
-        path: configuration.spool, protected: own, companionEndings: SQLiteStore.companionEndings)
+        path: configuration.spool, sharedIncoming: configuration.queue?.incoming, protected: own,
+        companionEndings: SQLiteStore.companionEndings)
     } catch {
       let place = if case SpoolError.system(_, let path, _) = error { path } else { configuration.spool }
       let trouble = PathDiagnosis(place, error)

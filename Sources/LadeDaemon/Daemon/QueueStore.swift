@@ -47,7 +47,7 @@ struct QueueStore: Sendable {
       self.files = files
       membership = try QueueMembership(
         in: coordinator, leases: leases, as: .init(host: queue.host, version: LadeVersion.current),
-        timing: .init(lease: queue.lease / .seconds(1)))
+        timing: .init(lease: queue.lease / .seconds(1)), takesSharedEntries: queue.incoming != nil)
     } catch {
       throw DaemonError.queue(
         path: StorePlace.postgres(queue.place).shown, reason: "\(error)", cause: PathDiagnosis.cause(of: error))

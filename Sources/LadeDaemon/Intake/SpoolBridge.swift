@@ -29,19 +29,30 @@ struct SpoolBridge: SpoolDelegate {
   /// Makes the jobs of entries, in their order: in one transaction, if all can be made.
   nonisolated(nonsending) func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
     var wanted: [Result<JobSubmission, any Error>] = []
+    var places: [SharedEntryPlace?] = []
     for entry in entries {
       do {
         wanted.append(.success(try await submission(of: entry)))
+        places.append(entry.place)
       } catch {
         wanted.append(.failure(error))
       }
     }
     // On the intake's thread, which may block. Of several the files of some are moved while the jobs of others are made.
-    var receipts = await queue.receive(wanted.compactMap { $0.success }, waits: entries.count == 1).makeIterator()
+    let looked = places
+    var receipts = await queue.receive(
+      wanted.compactMap { $0.success }, waits: entries.count == 1, isThere: { looked[$0]?.hasEntry ?? true }
+    ).makeIterator()
     return zip(entries, wanted).map { entry, wanted in
       wanted.flatMap { submission in
         guard let receipt = receipts.next() else { return .failure(CancellationError()) }
-        return Result { try job(of: entry, submission, try receipt.get().job) }
+        return Result {
+          do {
+            return try job(of: entry, submission, try receipt.get().job)
+          } catch is EntryIsGone {
+            throw SpoolEntryElsewhere(host: nil)
+          }
+        }
       }
     }
   }
@@ -79,6 +90,7 @@ struct SpoolBridge: SpoolDelegate {
         what: "unique_key: job \(job.id) has the same one and hasn't ended",
         advice: "Submit it again when that has ended, or with a key of its own.")
     }
+    if let host = job.host, queue.isElsewhere(job) { throw SpoolEntryElsewhere(host: host) }
     return job.id
   }
 
@@ -320,6 +332,26 @@ struct SpoolBridge: SpoolDelegate {
     }
     try await uploads.recover(queue)
     try await settleActive()
+  }
+
+  /// Removes what this daemon had begun to take from a folder of several hosts, and what another daemon has taken over while no
+  /// daemon worked here. After the queue has started, and before the intake runs.
+  func discardTakenOver() async throws {
+    guard directories.sharedIncoming != nil else { return }
+    try await queue.endTakeOvers()
+    for id in try await activeJobs().joined() {
+      do {
+        let job = try await queue.job(id)
+        guard queue.isElsewhere(job) else { continue }
+        let name = Self.activeName(id, job.source)
+        try await directories.onQueue { [directories] in
+          try directories.discardHandOver(name, of: id, keepsFile: job.sharedFile != nil)
+        }
+      } catch JobQueueError.noSuchJob {
+        // `recover` has said so.
+        continue
+      }
+    }
   }
 
   /// Has the files in `active/` put away whose jobs have ended.

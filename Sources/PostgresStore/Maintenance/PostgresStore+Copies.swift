@@ -1,5 +1,6 @@
 // A copy is a dump of the store's schema. It becomes the content in two steps: its rows go into a schema beside the store's, where
-// they are migrated if need be; then that schema's tables take the place of the store's, in one transaction.
+// they are migrated if need be; then that schema's tables take the place of the store's, in one transaction. Another process may have
+// prepared a copy since: then that is no longer this one's, and doesn't become the content here.
 
 package import Foundation
 package import ManagedObjects
@@ -73,6 +74,8 @@ extension PostgresStore {
     metadata["identifier"] = identifier
     metadata["content_mark"] = mark
     metadata[PostgresSessions.key] = "0"
+    let preparation = UUID().uuidString
+    metadata[Self.preparationKey] = preparation
     let source = try kept.model(path: url.path)
     let schema = try SchemaMap(
       model: source, entities: source.entities.filter { kept.hashes[$0.name] != nil }, PostgresDialect.self)
@@ -91,6 +94,7 @@ extension PostgresStore {
         persistentHistoryTracking: options.persistentHistoryTracking),
       migration: migration, timeout: timeout
     ).close()
+    self.preparation.withLock { $0 = preparation }
   }
 
   package func replaceContent(with url: URL, _ watch: MaintenanceWatch) throws {
@@ -101,6 +105,12 @@ extension PostgresStore {
       try sessions.closeGate(connection)
       guard try connection.text("SELECT to_regclass('\(SQLText.name(side.name)).lade_metadata')") != nil else {
         throw ManagedObjectError.incompatibleStore(path: url.path, reason: "it wasn't prepared for the store")
+      }
+      let prepared = try connection.text(
+        "SELECT value FROM \(SQLText.name(side.name)).lade_metadata WHERE key = '\(Self.preparationKey)'")
+      guard let prepared, prepared == preparation.withLock({ $0 }) else {
+        throw ManagedObjectError.incompatibleStore(
+          path: url.path, reason: "another program has prepared a copy for the store since")
       }
       try sessions.endOthers(connection, timeout: timeout)
       // Numbers that were given are given to no other row.
@@ -135,6 +145,8 @@ extension PostgresStore {
     try tables.translating { try read(isOneState: false) { try PostgresMetadata($0).text("content_mark") } }
   }
 
+  /// Names a copy that has been prepared, in its metadata.
+  private static let preparationKey = "preparation"
   private static let last = "lade_history_last"
   private static let changes = "lade_history_change"
   /// Those that refer to others first.

@@ -49,6 +49,19 @@ extension SpoolDirectories {
   }
 }
 
+extension SpoolDirectories {
+  /// Removes what this daemon has in `active/` of a job that a daemon on another host has taken over with its entry: nothing of
+  /// the entry in the shared folder is this daemon's any more. Before the intake runs. Blocks.
+  /// - Parameter keepsFile: whether the file may be one that was fetched since.
+  package func discardHandOver(_ activeName: String, of job: Int64, keepsFile: Bool) throws {
+    let active = try handle(.active)
+    let (file, ticket) = (FileName(activeName), FileName(Self.ticketName(job: job)))
+    for name in [RemovalNote.name(of: file), RemovalNote.name(of: ticket), ticket] { try active.remove(name) }
+    if !keepsFile { try active.remove(file) }
+    try active.synchronise()
+  }
+}
+
 extension OwnedDescriptor {
   /// Sets the time at which the file was last written to, in nanoseconds since 1970.
   fileprivate func setModified(_ time: Int64, path: String) throws {

@@ -29,6 +29,8 @@ package final class SpoolDirectories: Sendable {
 
   /// The root's path, as it was given.
   package let path: String
+  /// A folder of several hosts in place of `incoming/`, which their daemons take entries from together; nil if there is none.
+  package let sharedIncoming: String?
   /// The daemon's own files, which can't be imported.
   let protected: ProtectedPaths
   /// Asynchronous methods run on this queue: the file system is slow, and the cooperative pool has few threads.
@@ -47,10 +49,15 @@ package final class SpoolDirectories: Sendable {
   /// Opens the spool at `path`, and creates the root (with missing parents) and the five directories if they don't exist.
   /// Blocks. Throws `SpoolError`.
   /// - Parameters:
+  ///   - sharedIncoming: a folder of several hosts in place of `incoming/`. It isn't created, for what is missing may be a
+  ///     mount; it need not be there yet.
   ///   - protected: files and folders outside the spool that belong to the daemon; of a store, its main file.
   ///   - companionEndings: what is appended to a store's path for the files that belong to it.
-  package init(path: String, protected: [String] = [], companionEndings: [String] = []) throws {
+  package init(
+    path: String, sharedIncoming: String? = nil, protected: [String] = [], companionEndings: [String] = []
+  ) throws {
     self.path = path
+    self.sharedIncoming = sharedIncoming
     try SpoolDirectories.makePath(path)
     held = Mutex(Held(root: try DirectoryHandle(trustedPath: path)))
     self.protected = ProtectedPaths(
@@ -65,6 +72,9 @@ package final class SpoolDirectories: Sendable {
     if let handle = held.withLock({ $0.folders[folder] }) { return handle }
     return try open(folder, in: root)
   }
+
+  /// Where entries are handed over, for messages.
+  var incomingPath: String { sharedIncoming ?? path + "/" + Folder.incoming.rawValue }
 
   /// The handle of the directory that contains the five.
   var root: DirectoryHandle { held.withLock { $0.root } }
@@ -83,6 +93,10 @@ package final class SpoolDirectories: Sendable {
     }
     var hasIncoming = true
     for folder in Folder.allCases {
+      if folder == .incoming, let sharedIncoming {
+        hasIncoming = try refreshShared(sharedIncoming)
+        continue
+      }
       let found = try root.status(of: FileName(folder.rawValue))
       if let found, let handle = held.withLock({ $0.folders[folder] }), found.isSameFile(as: try handle.status()) {
         continue
@@ -97,7 +111,25 @@ package final class SpoolDirectories: Sendable {
     return hasIncoming
   }
 
+  /// - Returns: whether it is there.
+  private func refreshShared(_ path: String) throws -> Bool {
+    let there: DirectoryHandle
+    do {
+      there = try DirectoryHandle(trustedPath: path)
+    } catch let error as SpoolError where error.code == ENOENT {
+      held.withLock { $0.folders[.incoming] = nil }
+      return false
+    }
+    let handle = held.withLock { $0.folders[.incoming] }
+    if let handle, try handle.status().isSameFile(as: there.status()) { return true }
+    held.withLock { $0.folders[.incoming] = there }
+    return true
+  }
+
   private func open(_ folder: Folder, in root: DirectoryHandle) throws -> DirectoryHandle {
+    if folder == .incoming, let sharedIncoming {
+      throw SpoolError.system(call: "open", path: sharedIncoming, code: ENOENT)
+    }
     let handle = try root.directory(FileName(folder.rawValue), creatingWith: folder.mode)
     held.withLock { $0.folders[folder] = handle }
     return handle
@@ -165,7 +197,12 @@ package final class SpoolDirectories: Sendable {
       guard let here = try incoming.status(of: name), here.isSameFile(as: there) else { return }
       try incoming.remove(name)
     } else {
-      try incoming.rename(name, to: active, target)
+      do {
+        try incoming.rename(name, to: active, target)
+      } catch let error as SpoolError where error.code == ENOENT && sharedIncoming != nil {
+        // Another daemon has taken the entry over.
+        return
+      }
     }
     try active.synchronise()
     try incoming.synchronise()

@@ -33,7 +33,26 @@ final class CorruptFolder {
     let corrupt = try directories.handle(.corrupt)
     try checkRoom(in: corrupt)
     let reason = SpoolReason(place: entry, status: status, code: refusal.code, reason: refusal.description)
-    let kept = try corrupt.put(like: newName ?? name.sanitised, reason: reason.text) { free in
+    let kept: String
+    do {
+      kept = try put(name, from: place, status, reason, in: corrupt, as: newName ?? name.sanitised)
+    } catch let error as SpoolError where error.code == ENOENT {
+      // Its sender has removed it, or another daemon refuses it, too.
+      guard try place.directory.status(of: name) == nil else { throw error }
+      return
+    }
+    try corrupt.synchronise()
+    try place.directory.synchronise()
+    addedSinceCount += 1
+    report.refused(refusal, entry: entry, keptAs: kept)
+  }
+
+  /// - Returns: the entry's name in `corrupt/`.
+  private func put(
+    _ name: FileName, from place: SpoolPlace, _ status: FileStatus, _ reason: SpoolReason, in corrupt: DirectoryHandle,
+    as newName: String
+  ) throws -> String {
+    try corrupt.put(like: newName, reason: reason.text) { free in
       do {
         try place.directory.rename(name, to: corrupt, free)
       } catch let error as SpoolError where error.code == EXDEV {
@@ -43,10 +62,6 @@ final class CorruptFolder {
         try setAside(name, in: place)
       }
     }
-    try corrupt.synchronise()
-    try place.directory.synchronise()
-    addedSinceCount += 1
-    report.refused(refusal, entry: entry, keptAs: kept)
   }
 
   /// Each `.reason` file belongs to the daemon, so the submitter's quota doesn't bound them.

@@ -48,6 +48,8 @@ struct EntryExaminer: Sendable {
   let quiet: Int64
   /// How long a ticket waits for its source. Nanoseconds.
   let sourceGrace: Int64
+  /// Whether programs on other hosts may write entries, which this kernel knows nothing of.
+  let isShared: Bool
 
   func examine(_ name: FileName, in place: SpoolPlace, trigger: SpoolTrigger) throws -> Verdict {
     if partialNames.match(name) { return .ignore }
@@ -129,6 +131,11 @@ struct EntryExaminer: Sendable {
     if quiet > 0 {
       let age = now - file.status.changed
       if age >= 0, age < quiet { return .wait(for: quiet - age, source: nil) }
+    }
+    if isShared {
+      // By the file server's clock, which is to agree with this one: a time in the future is one that has just passed there.
+      let age = now - file.status.changed
+      return age < settle ? .wait(for: min(settle, settle - age), source: nil) : nil
     }
     switch lade_is_open_for_writing(file.descriptor.number) {
     case 1:

@@ -9,7 +9,8 @@ package protocol SpoolDelegate: Sendable {
   /// same `identity`, again; the delegate must then return the job it returned before, until it has received
   /// `handOverCompleted` for that job.
   /// - Returns: for each entry, in their order, the job's id or an error. A ``SpoolRefusal`` moves the entry to `corrupt/`.
-  ///   After any other error the entry stays in `incoming/`, and the intake offers it again later.
+  ///   A ``SpoolEntryElsewhere`` leaves it to the daemon that takes it. After any other error the entry stays in `incoming/`, and
+  ///   the intake offers it again later.
   nonisolated(nonsending) func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>]
 
   /// The files of these jobs are in `active/`, so the jobs may run (step 5). A loss of power can still move the files back
@@ -28,4 +29,14 @@ package protocol SpoolDelegate: Sendable {
   /// A scan has dealt with everything in `incoming/`: no entry failed and none waits. Called once in the intake's life; if
   /// it throws, the next such scan calls it again.
   func scanCompleted() async throws
+}
+
+/// A daemon on another host takes this entry of a shared folder, or has taken it.
+package struct SpoolEntryElsewhere: Error, Equatable, CustomStringConvertible {
+  /// Nil if it isn't known.
+  package let host: String?
+
+  package init(host: String?) { self.host = host }
+
+  package var description: String { "the daemon on \(host.map { "host " + $0 } ?? "another host") takes it" }
 }

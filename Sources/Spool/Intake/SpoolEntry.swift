@@ -33,6 +33,8 @@ package struct SpoolEntry: Sendable, Equatable {
   package let ownerGID: UInt32
   /// The names of the files, if it is a set of several; nil if it is one.
   package var files: [String]?
+  /// Where it is, if other daemons see it there, too.
+  package var place: SharedEntryPlace?
 
   /// The name in `active/` once it is taken, which `SpoolDirectories.finish` expects.
   package func activeName(job: Int64) -> String {
@@ -64,7 +66,7 @@ extension SpoolEntry {
 /// An entry that was examined and is to be taken, with its files held open: while the daemon makes the job, the names may come
 /// to mean something else, but the descriptors can't.
 struct SpoolCandidate: Sendable {
-  let entry: SpoolEntry
+  var entry: SpoolEntry
   let place: SpoolPlace
   /// The entry's own name: the ticket's, or the hot folder's file's.
   let name: FileName
@@ -108,6 +110,12 @@ struct SpoolCandidate: Sendable {
     self.file = source
   }
 
+  /// The same in a folder that other daemons take entries from, too.
+  var isShared: Bool {
+    get { entry.place != nil }
+    set { entry.place = newValue ? (ticket ?? file).map { SharedEntryPlace(name, in: place.directory, $0) } : nil }
+  }
+
   /// The files that must be on disk before the job can be: not a file that is copied from elsewhere, nor a ticket alone, whose
   /// contents the job has.
   var handedOver: [OpenFile] {
@@ -129,5 +137,30 @@ struct SpoolCandidate: Sendable {
       }
       return file.status.isSameFile(as: theirs.status)
     }
+  }
+}
+
+/// Where an entry is that the daemons of several hosts see.
+package struct SharedEntryPlace: Sendable, Equatable {
+  private let directory: DirectoryHandle
+  private let name: FileName
+  private let mark: FileMark
+
+  init(_ name: FileName, in directory: DirectoryHandle, _ file: OpenFile) {
+    (self.directory, self.name) = (directory, name)
+    mark = FileMark(file)
+  }
+
+  /// Whether the entry is still there. It is opened, for a network's file system asks its server only then. Blocks.
+  package var hasEntry: Bool {
+    do {
+      return try FileMark(directory.open(name)) == mark
+    } catch {
+      return false
+    }
+  }
+
+  package static func == (one: Self, other: Self) -> Bool {
+    one.directory === other.directory && one.name == other.name && one.mark == other.mark
   }
 }

@@ -17,6 +17,10 @@
 // effect; or none, and the job runs all the same. The identity is kept until 7 even if the job ends before: so whatever comes
 // back after 5 meets the job that it made, and follows it to where that went.
 //
+// Where several daemons take entries from a shared folder, each sees the same entries. The one whose `accept` makes the job has
+// it; the others leave the entry, and take it over if its daemon is gone before step 5. An identity is forgotten (7) only after the
+// entry is gone (4), so `accept` looks first for the job and then for the entry: without either, it was another's.
+//
 // Events only say where to look. A scan makes up for a missed event: at the start, when the kernel lost events, when an entry
 // had to wait, and every minute.
 
@@ -304,7 +308,10 @@ package actor SpoolIntake {
     }
     if sorter.isIncomplete { schedule.scan(after: settings.timing.settle.nanoseconds) }
     let obstacle =
-      folders.incoming == nil ? "\(directories.path)/incoming isn't there. The daemon creates it again soon." : nil
+      folders.incoming != nil
+      ? nil
+      : directories.sharedIncoming.map { "\($0) isn't there. Is it mounted?" }
+        ?? "\(directories.path)/incoming isn't there. The daemon creates it again soon."
     report.endScan(isComplete: !sorter.isIncomplete, obstacle: obstacle)
     let result = status
     // A ticket in active/ may still wait for its file, which isn't an entry.
@@ -367,7 +374,8 @@ package actor SpoolIntake {
       case .ignore: break
       case .wait(let time, let source): wait(name, for: time, source: source)
       case .refuse(let refusal): try refuse(name, in: place, refusal)
-      case .take(let candidate):
+      case .take(var candidate):
+        candidate.isShared = directories.sharedIncoming != nil
         if candidate.isAlso(in: group) {
           // Of two tickets for one file the first gets it, and the other is examined when the file is gone.
           guard await takeGroup() else { return false }
@@ -375,6 +383,9 @@ package actor SpoolIntake {
         }
         group.append(candidate)
         if group.count >= Self.groupSize { return await takeGroup() }
+      case .gather where directories.sharedIncoming != nil:
+        // Its files are moved together one by one, and two daemons would tear them apart.
+        try refuse(name, in: place, .setInSharedFolder)
       case .gather(let members, let ticket):
         // Another ticket of the group may name one of them.
         guard await takeGroup() else { return false }
@@ -439,6 +450,9 @@ package actor SpoolIntake {
         report.succeeded(name)
       } catch is CancellationError where Task.isCancelled {
         report.info("spool: stopping; left for the next start", entry: name)
+      } catch is SpoolEntryElsewhere {
+        // The next scan asks again: its daemon may be gone by then.
+        report.update { $0.waiting += 1 }
       } catch {
         // A set is complete whatever its files hold, and is copied again.
         if case SpoolError.changed = error, candidate.ticket == nil, candidate.set == nil,
@@ -489,11 +503,18 @@ package actor SpoolIntake {
         try sets.refuse(candidate.name, in: candidate.place, refusal)
       }
       return nil
+    case .failure(let other as SpoolEntryElsewhere):
+      failedAccepts = 0
+      throw other
     case .failure(let error):
       failedAccepts += 1
       throw error
     }
     failedAccepts = 0
+    // The job of a ticket alone is no host's, and who moves the ticket confirms that.
+    if candidate.isShared, candidate.file == nil, candidate.entry.place?.hasEntry != true {
+      throw SpoolEntryElsewhere(host: nil)
+    }
     do {
       try move(candidate, job: job)
     } catch {

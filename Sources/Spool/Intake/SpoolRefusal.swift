@@ -42,6 +42,8 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   case lateSet(missing: [String], after: Duration)
   /// The folder of a set has no files.
   case setIsEmpty
+  /// A ticket in a folder of several hosts names several files.
+  case setInSharedFolder
   /// The ticket's source is one of the daemon's own files: in its spool, its state or its stores.
   case own
   /// The ticket's source is in a pseudo file system such as /proc: the kernel generates it as it is read.
@@ -72,6 +74,7 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .setOfOwners: "set-owners"
     case .lateSet: "set-late"
     case .setIsEmpty: "set-empty"
+    case .setInSharedFolder: "set-shared"
     case .own: "daemons-own"
     case .kernelFile: "kernel-file"
     case .unacceptable: "unacceptable"
@@ -116,6 +119,7 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .lateSet(let missing, let time):
       "the set isn't complete after \(time.text): it lacks \(missing.joined(separator: ", "))"
     case .setIsEmpty: "the set has no files"
+    case .setInSharedFolder: "it names several files, and from a folder of several hosts only single files are taken"
     case .own: "it is one of the daemon's own files"
     case .kernelFile: "it is in a pseudo file system, whose files the kernel generates as they are read"
     case .unacceptable(let what, _): what
@@ -142,6 +146,7 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .setOfOwners: "Hand over all files of a set as one user."
     case .lateSet: "Hand over all of its files again."
     case .setIsEmpty: "Hand over its files again."
+    case .setInSharedFolder: "Hand over an archive of them, or all of them in the spool of one host."
     case .own: "Name a file that isn't in the daemon's spool, state or stores."
     case .kernelFile: "Copy its contents to a file, and name that."
     case .unacceptable(_, let advice): advice

@@ -40,7 +40,8 @@ package struct SpoolSettings: Sendable {
     EntryExaminer(
       recipes: Set(recipes.map { FileName($0) }), allowedFolders: allowedFolders, protected: directories.protected,
       partialNames: PartialNames(more: rules.partialSuffixes), user: geteuid(), settle: timing.settle.nanoseconds,
-      quiet: timing.quiet.nanoseconds, sourceGrace: timing.sourceGrace.nanoseconds)
+      quiet: timing.quiet.nanoseconds, sourceGrace: timing.sourceGrace.nanoseconds,
+      isShared: directories.sharedIncoming != nil)
   }
 
   /// An allowed folder without doubled and trailing slashes.

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
   "Files in the store of a shared queue",
-  .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"), .timeLimit(.minutes(10)))
+  .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"), .timeLimit(.minutes(30)))
 struct FilePartsTests {
   private func text(_ parts: FileParts, _ job: Int64, _ name: String, to length: Int64 = .max) throws -> String {
     var text = ""

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(
   "A queue that several daemons share",
-  .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"), .timeLimit(.minutes(10)))
+  .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"), .timeLimit(.minutes(30)))
 struct SharedQueueTests {
   private func settings(_ change: (inout QueueMember.Settings) -> Void) -> QueueMember.Settings {
     var settings = QueueMember.Settings()
@@ -351,6 +351,34 @@ struct SharedQueueTests {
     try await stop(members)
   }
 
+  @Test(
+    "claims no job of a store whose other jobs another daemon is about to claim, unless they may be there together",
+    arguments: [(kind: "alone", isShared: true, isClaimed: false), ("work", false, false), ("work", true, true)])
+  func storeLock(_ claim: (kind: String, isShared: Bool, isClaimed: Bool)) async throws {
+    let schema = PostgresCluster.newSchema()
+    let one = try await QueueMember(schema, looking())
+    let two = try await QueueMember(schema, settings { $0.isStarted = false })
+    let gate = Gate()
+    // As between its look at the jobs of the store and its commit.
+    async let claiming: Void = two.queue.ledger.write { turn in
+      _ = try turn.daemon?.lock("store main", isShared: claim.isShared, waits: true)
+      gate.pass()
+      return {}
+    }
+    await gate.arrivals(1)
+    let job = try await one.queue.submit(.of(claim.kind).with { $0.store = "main" })
+    if claim.isClaimed {
+      #expect(try await one.queue.whenEnded(job.id).state == .completed)
+    } else {
+      for _ in 1...5 { await one.poll() }
+      #expect(try await one.queue.job(job.id).state == .available)
+    }
+    gate.open()
+    try await claiming
+    while try await one.queue.job(job.id).state != .completed { await one.poll() }
+    try await stop([one, two])
+  }
+
   @Test("makes one job of each elapse of a schedule that all daemons have", arguments: QueueMember.Way.present)
   func schedules(_ way: QueueMember.Way) async throws {
     let schema = PostgresCluster.newSchema()
@@ -495,9 +523,84 @@ struct SharedQueueTests {
     try await stop(members)
   }
 
+  // MARK: Entries of a folder that several hosts see
+
+  private func entry(_ name: String) -> JobSubmission {
+    .of("work").with {
+      $0.source = name
+      $0.origin = .spool("1:2:3:4:\(name)")
+      $0.awaitsFile = true
+    }
+  }
+
+  @Test("makes one job of an entry that daemons find at the same time")
+  func sameEntries() async throws {
+    let schema = PostgresCluster.newSchema()
+    var members: [QueueMember] = []
+    for host in ["one", "two", "three"] {
+      members.append(
+        try await QueueMember(
+          schema,
+          settings {
+            $0.host = host
+            $0.takesSharedEntries = true
+          }))
+    }
+    for round in 1...20 {
+      let entries = ["a", "b", "c"].map { entry("\($0)\(round).csv") }
+      let jobs = try await withThrowingTaskGroup(of: [Job].self) { group in
+        for member in members {
+          group.addTask {
+            // Each finds them in another order.
+            try await member.queue.receive(entries.shuffled()).map { try $0.get().job }
+          }
+        }
+        return try await group.reduce(into: []) { $0 += $1 }
+      }
+      #expect(Set(jobs.map(\.id)).count == 3)
+      for (_, same) in Dictionary(grouping: jobs, by: \.id) { #expect(Set(same.map(\.host)).count == 1) }
+    }
+    try await stop(members)
+  }
+
+  @Test("gives an entry to another host when the daemon that was about to take it is gone, and not back to that")
+  func takeOver() async throws {
+    let schema = PostgresCluster.newSchema()
+    func member(_ host: String) async throws -> QueueMember {
+      try await QueueMember(
+        schema,
+        looking {
+          $0.host = host
+          $0.takesSharedEntries = true
+        })
+    }
+    let one = try await member("one")
+    let (left, taken) = (try await one.queue.submit(entry("a.csv")), try await one.queue.submit(entry("b.csv")))
+    _ = try await one.queue.fileArrived(taken.id, activeName: "\(taken.id)-b.csv", by: "spool")
+    let two = try await member("two")
+    #expect(try await two.queue.submit(entry("a.csv")) == left)
+    _ = try await one.stop()
+    await two.poll()
+    let job = try await two.queue.submit(entry("a.csv"))
+    #expect(job.id == left.id && job.host == "two" && two.queue.isElsewhere(taken))
+    let reasons = try await two.queue.job(left.id, withTransitions: true).transitions?.map(\.reason) ?? []
+    #expect(reasons.last == "taken over from host one, where no daemon works")
+    // It has its file.
+    #expect(try await two.queue.job(taken.id).host == "one")
+
+    let again = try await member("one")
+    try await again.queue.endTakeOvers()
+    _ = try await again.queue.fileArrived(left.id, activeName: "\(left.id)-a.csv", by: "spool")
+    #expect(try await again.queue.job(left.id).isAwaitingFile)
+    _ = try await two.queue.fileArrived(left.id, activeName: "\(left.id)-a.csv", by: "spool")
+    #expect(try await two.queue.whenEnded(left.id).state == .completed)
+    #expect(try await again.queue.submit(entry("b.csv")).id != taken.id, "its entry is gone for good")
+    try await stop([two, again])
+  }
+
   // MARK: How work is found
 
-  @Test("finds what others take in by looking alone", .timeLimit(.minutes(5)))
+  @Test("finds what others take in by looking alone")
   func polling() async throws {
     let schema = PostgresCluster.newSchema()
     let one = try await QueueMember(schema, settings { $0.isStarted = false })
@@ -507,7 +610,7 @@ struct SharedQueueTests {
     try await stop([two, one])
   }
 
-  @Test("hears of what others take in without looking", .timeLimit(.minutes(5)))
+  @Test("hears of what others take in without looking")
   func listening() async throws {
     let schema = PostgresCluster.newSchema()
     let one = try await QueueMember(schema, settings { $0.isStarted = false })
@@ -535,7 +638,15 @@ struct SharedQueueTests {
   func statements() async throws {
     let schema = PostgresCluster.newSchema()
     let record = LogRecord()
-    let member = try await QueueMember(schema, looking { $0.statements = record })
+    let member = try await QueueMember(
+      schema,
+      looking {
+        $0.statements = record
+        // A renewal doesn't come between.
+        $0.timing = .init(lease: 100_000)
+        $0.timing.poll = 100_000
+        $0.timing.listens = false
+      })
     let other = try await QueueMember(schema, looking())
     func statements(_ body: () async throws -> Void) async rethrows -> [String] {
       let known = record.lines.count

@@ -33,6 +33,7 @@ final class QueueMember: Sendable {
     var schedules: [JobSchedule] = []
     var retention = JobRetention()
     var isStarted = true
+    var takesSharedEntries = false
     /// Keeps the statements that it sends.
     var statements: LogRecord?
     var delegate = TestDelegate()
@@ -72,7 +73,8 @@ final class QueueMember: Sendable {
         dataStores: [:], activeDirectory: folder.url, rejectsDirectory: folder.url, logger: quiet),
       retention: settings.retention, schedules: settings.schedules,
       membership: try QueueMembership(
-        in: coordinator, as: .init(host: settings.host, version: "1"), timing: settings.timing),
+        in: coordinator, as: .init(host: settings.host, version: "1"), timing: settings.timing,
+        takesSharedEntries: settings.takesSharedEntries),
       logger: quiet)
     queue.delegate = delegate
     if settings.isStarted { try await queue.start() }

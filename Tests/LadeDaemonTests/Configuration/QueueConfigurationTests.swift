@@ -24,6 +24,11 @@ struct QueueConfigurationTests {
       #expect(
         try file("queue: { postgres: service=lade, file_limit: \(text) }").load().queue?.fileLimit == Int64(bytes))
     }
+    #expect(queue.incoming == nil)
+    let shared = try file("queue: { postgres: service=lade, incoming: /mnt/lade }").load()
+    #expect(shared.queue?.incoming == "/mnt/lade" && shared.rescanInterval == .seconds(5))
+    let often = try file("queue: { postgres: service=lade, incoming: /mnt/lade }\nrescan_interval: 1s").load()
+    #expect(often.rescanInterval == .seconds(1))
     let lane = try file("lanes: { import: { concurrency: 2, global_concurrency: 3 } }").load().lane(named: "import")
     #expect(lane?.concurrency == 2 && lane?.globalConcurrency == 3)
   }
@@ -44,6 +49,13 @@ struct QueueConfigurationTests {
       #expect(!"\(problems)".contains("secret@"))
     }
     #expect(try file("lanes: { import: { global_concurrency: 0 } }").problems().count == 1)
+    let sets = try file(
+      """
+      queue: { postgres: service=lade, incoming: /mnt/lade }
+      recipes: { pairs: { store: main, entity: A, set: { of: ["a*.csv", "b*.csv"] } } }
+      """
+    ).problems()
+    #expect(sets.count == 1 && sets[0].contains("only single files"), "\(sets)")
     let both = """
       queue: { postgres: service=lade, schema: work }
       stores: { main: { postgres: service=lade, schema: work, model: /s/M.xcdatamodeld } }
