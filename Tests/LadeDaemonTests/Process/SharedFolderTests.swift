@@ -141,7 +141,7 @@ struct SharedFolderTests {
     let one = try folder(server, host: "one", shared)
     let daemon = try await one.start()
     let words = "\(shared.path) isn't there. Is it mounted?"
-    while try await !one.http("GET", "/v1/health").text.contains(words) {}
+    while try await !one.http("GET", "/v1/ready").text.contains(words) {}
     #expect(!FileManager.default.fileExists(atPath: shared.path))
     try #require(rename(aside, shared.path) == 0)
     try shared.drop("number,name\n1,Ada\n", as: "a.csv")
