@@ -152,7 +152,8 @@ extension PostgresStore: SharedStore {
         guard try connection.text("SELECT to_regclass('\(Self.counter)')") == nil else { return }
         // Without a log, no commit waits for the disk because of it.
         let kind = connection.serverVersion >= 150_000 ? "UNLOGGED SEQUENCE" : "SEQUENCE"
-        try connection.run("CREATE \(kind) \(Self.counter)")
+        // The look may have been at the catalogue of before the wait for the lock.
+        try connection.run("CREATE \(kind) IF NOT EXISTS \(Self.counter)")
       }
     }
     // After the transaction a session behind a pooler has no schema of its own.

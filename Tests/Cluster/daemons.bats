@@ -190,8 +190,8 @@ END
     eventually is_empty incoming/rows
     finish
     pace 20
-    for round in {1..6}; do drop_shared "slow$round" 10000; done
     for name in a b c; do
+      for round in {1..4}; do drop_shared "slow-$name$round" 20000; done
       eventually runs_on "$name"
       crash "$name"
       for round in 1 2; do drop_shared "after-$name$round" 300; done

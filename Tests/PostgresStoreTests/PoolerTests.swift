@@ -117,6 +117,29 @@ struct PoolerTests {
     #expect(try leftOver() == [])
   }
 
+  @Test("is made once by programs that open it at the same time, behind a pooler or not", arguments: [true, false])
+  func opening(isPooled: Bool) throws {
+    for _ in 1...8 {
+      let store = ShopStore(server, address: isPooled ? pooler.address() : server.direct())
+      let model = try ShopStore.first()
+      let failures = Mutex<[String]>([])
+      let threads = DispatchGroup()
+      for _ in 1...5 {
+        threads.enter()
+        Thread.detachNewThread {
+          defer { threads.leave() }
+          do {
+            try store.open(model, options: PostgresStoreOptions(persistentHistoryTracking: true)).close()
+          } catch {
+            failures.withLock { $0.append("\(error)") }
+          }
+        }
+      }
+      threads.wait()
+      #expect(failures.withLock { $0 } == [])
+    }
+  }
+
   @Test("is migrated while another program saves and a third reads, neither of which meets the new tables")
   func migration() async throws {
     // Its own: indexes of other tests' stores wait for the reader.

@@ -41,7 +41,11 @@ struct PostgresOpening {
     }
     try connection.begin()
     try sessions.closeGate(connection)
-    let isThere = try connection.query("SELECT to_regclass('lade_metadata') IS NOT NULL").bool(0, 0)
+    // By the catalogue: the session knows its search path of before it waited at the gate, when the schema may not have been there.
+    let isThere = try connection.query(
+      "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'lade_metadata')",
+      [.text(namespace)]
+    ).bool(0, 0)
     if !isThere {
       guard !isReadOnly else {
         throw ManagedObjectError.incompatibleStore(

@@ -42,7 +42,10 @@ struct ExitStatusTests {
     chmod(directory.file("s"), 0o660)
     // The programs may stand where others can't go; a copy can be run by anybody.
     let copy = directory.file("ladectl")
-    try FileManager.default.copyItem(atPath: LadectlProcess.folder + "/ladectl", toPath: copy)
+    // By another process: a program that another test starts at the same time would have the copy open for writing, too.
+    let copied = try await LadectlProcess.run(
+      program: "/bin/cp", [LadectlProcess.folder + "/ladectl", copy], socket: directory.file("s"))
+    try #require(copied.status == 0, "\(copied.error)")
     chmod(copy, 0o755)
     let run = try await LadectlProcess.run(
       program: "/usr/bin/setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", copy, "list"],

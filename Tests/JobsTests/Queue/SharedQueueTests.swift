@@ -358,14 +358,20 @@ struct SharedQueueTests {
     let schema = PostgresCluster.newSchema()
     let one = try await QueueMember(schema, looking())
     let two = try await QueueMember(schema, settings { $0.isStarted = false })
-    let gate = Gate()
+    let (locked, lock) = AsyncStream<Void>.makeStream()
+    let isEnding = Mutex(false)
     // As between its look at the jobs of the store and its commit.
     async let claiming: Void = two.queue.ledger.write { turn in
       _ = try turn.daemon?.lock("store main", isShared: claim.isShared, waits: true)
-      gate.pass()
+      lock.finish()
+      // The server ends transactions in which nothing is done.
+      while !isEnding.withLock({ $0 }) {
+        _ = try turn.context.count(for: FetchRequest<DaemonRecord>(entityName: QueueModel.daemon))
+        usleep(10_000)
+      }
       return {}
     }
-    await gate.arrivals(1)
+    for await _ in locked {}
     let job = try await one.queue.submit(.of(claim.kind).with { $0.store = "main" })
     if claim.isClaimed {
       #expect(try await one.queue.whenEnded(job.id).state == .completed)
@@ -373,7 +379,7 @@ struct SharedQueueTests {
       for _ in 1...5 { await one.poll() }
       #expect(try await one.queue.job(job.id).state == .available)
     }
-    gate.open()
+    isEnding.withLock { $0 = true }
     try await claiming
     while try await one.queue.job(job.id).state != .completed { await one.poll() }
     try await stop([one, two])

@@ -34,7 +34,8 @@ struct ScheduleTests {
     let last = try #require(schedule.lastJob)
     #expect(try await folder.jobs().contains { $0.id == last && $0.submittedBy == "schedule places" })
     let (lastAt, nextAt) = (try #require(schedule.lastAt), try #require(schedule.nextAt))
-    #expect(nextAt > lastAt && nextAt.timeIntervalSince1970.truncatingRemainder(dividingBy: 1) == 0)
+    // The next one may have begun while the answer was made.
+    #expect(nextAt >= lastAt && nextAt.timeIntervalSince1970.truncatingRemainder(dividingBy: 1) == 0)
     try FileManager.default.removeItem(atPath: folder.file("exports/countries.json"))
     while try await Self.jobs(of: folder, .cancelled).isEmpty {}
     let without = try #require(try await Self.jobs(of: folder, .cancelled).first)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "Files of a queue that daemons share", .startsDaemons, .serialized, .timeLimit(.minutes(20)),
+  "Files of a queue that daemons share", .startsDaemons, .serialized,
   .enabled(if: PostgresCluster.programs != nil, "\(PostgresCluster.absence)"))
 struct SharedFileTests {
   /// A daemon with a host's name, whose queue and store are in a server.

@@ -8,8 +8,12 @@ import Testing
 /// A test that runs for too long fails. Swift Testing's `.timeLimit` would count its wait for others, too.
 struct DaemonSlots: SuiteTrait, TestTrait, TestScoping {
   private static let slots = Slots(12)
-  private static let limit: Duration =
-    ProcessInfo.processInfo.environment["LADE_FAULTS"] == "all" ? .seconds(10 * 3600) : .seconds(20 * 60)
+  private static let limit: Duration = {
+    let environment = ProcessInfo.processInfo.environment
+    if environment["LADE_FAULTS"] == "all" { return .seconds(10 * 3600) }
+    // Under a sanitizer everything takes many times as long.
+    return environment["TSAN_OPTIONS"] ?? environment["ASAN_OPTIONS"] != nil ? .seconds(2 * 3600) : .seconds(20 * 60)
+  }()
 
   var isRecursive: Bool { true }
 
