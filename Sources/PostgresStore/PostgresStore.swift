@@ -145,17 +145,24 @@ package final class PostgresStore: IncrementalStore {
   func follow(_ handler: @escaping @Sendable (Int64?) -> Void) {
     let tracks = tracksHistory
     let first = Atomic(true)
+    if tracks {
+      // What is committed from here on is news, also before the listener has connected.
+      reporting {
+        let last = try lastTransactionNumber()
+        announced.withLock { $0 = last }
+      }
+    }
     listen(
       polls: true,
       { [weak self] news in
         guard let self else { return }
-        // Nothing is known to have changed before it has listened for the first time.
+        // Without a history nothing is known to have changed before it has listened for the first time.
         let isFirst = first.exchange(false, ordering: .acquiringAndReleasing)
         if !tracks, news != .unheard {
           if !isFirst { handler(nil) }
           return
         }
-        do {
+        reporting {
           let last = try tracks ? lastTransactionNumber() : writtenRows()
           let isNew = announced.withLock { announced in
             defer { announced = last }
@@ -163,12 +170,19 @@ package final class PostgresStore: IncrementalStore {
             return announced.map { tracks ? $0 < last : $0 != last } ?? false
           }
           if isNew { handler(tracks ? last : nil) }
-        } catch let ManagedObjectError.store(failure) {
-          report(failure)
-        } catch {
-          report(StoreFailure(.other, path: tables.name, message: "\(error)"))
         }
       })
+  }
+
+  /// Has a failure of `body` reported.
+  private func reporting(_ body: () throws -> Void) {
+    do {
+      try body()
+    } catch let ManagedObjectError.store(failure) {
+      report(failure)
+    } catch {
+      report(StoreFailure(.other, path: tables.name, message: "\(error)"))
+    }
   }
 
   /// Listens to announcements.
