@@ -175,13 +175,16 @@ extension LedgerTurn {
 
   /// Makes the job of an entry this host's when the host that was about to take its file has no daemon any more: in a folder that
   /// both see, the entry is still where it was.
-  func takeOver(_ job: JobRecord, isThere: () -> Bool) throws {
+  func takeOver(_ job: JobRecord, isThere: () throws -> Bool) throws {
     guard let daemon, daemon.takesSharedEntries, job.isAwaitingFile, let host = job.host, host != daemon.host,
-      job.jobState?.isEnded == false, try isGone(host), isThere()
+      job.jobState?.isEnded == false, try isGone(host), try isThere()
     else { return }
     job.host = daemon.host
-    try record(job, reason: "taken over from host \(host), where no daemon works", by: "spool")
+    try record(job, reason: Self.takenOver(from: host), by: "spool")
   }
+
+  /// The reason of the transition that a take-over leaves.
+  static func takenOver(from host: String) -> String { "taken over from host \(host), where no daemon works" }
 
   private func isGone(_ host: String) throws -> Bool {
     let isThere = FetchPredicate.equal(DaemonRecord.Key.isGone.name, .bool(false))

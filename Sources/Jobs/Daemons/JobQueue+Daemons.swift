@@ -47,6 +47,14 @@ extension JobQueue {
   /// From the return on, no other daemon takes over an entry whose job is this host's. After ``start()``.
   package func endTakeOvers() async throws { try await ledger.queue.perform { _ in try self.ledger.endTakeOvers() } }
 
+  /// Whether a daemon on another host has taken the entry of a job over from this one.
+  package func wasTakenOver(_ id: Int64) async throws -> Bool {
+    guard let host else { return false }
+    let job = try await job(id, withTransitions: true)
+    let reason = LedgerTurn.takenOver(from: host)
+    return isElsewhere(job) && job.transitions?.contains { $0.reason == reason } == true
+  }
+
   /// - Throws: ``JobQueueError/refused(id:why:)`` for a job whose files are on another host.
   func refuse(_ what: String, ofJobElsewhere job: Job) throws(JobQueueError) {
     guard isElsewhere(job), let host = job.host else { return }

@@ -62,14 +62,14 @@ extension JobLedger {
   /// - Parameter isThere: whether the entry that the submission is of is still where others see it; see
   ///   ``JobQueue/receive(_:waits:isThere:)``.
   static func body(
-    of submission: JobSubmission, isThere: @escaping @Sendable () -> Bool = { true }
+    of submission: JobSubmission, isThere: @escaping @Sendable () throws -> Bool = { true }
   ) -> Body<SubmittedJob> {
     { turn in
       if let known = try turn.existing(for: submission, isThere: isThere) {
         return { SubmittedJob(job: try known.snapshot(), isNew: false) }
       }
       // After the look for its job: who has taken the entry forgets that only when it is gone.
-      guard isThere() else { throw EntryIsGone() }
+      guard try isThere() else { throw EntryIsGone() }
       let job = try turn.insert(submission)
       return { SubmittedJob(job: try job.snapshot(), isNew: true) }
     }
@@ -93,7 +93,7 @@ extension LedgerTurn {
   }
 
   /// The job that answers a submission in place of a new one.
-  func existing(for submission: JobSubmission, isThere: () -> Bool = { true }) throws -> JobRecord? {
+  func existing(for submission: JobSubmission, isThere: () throws -> Bool = { true }) throws -> JobRecord? {
     if let origin = submission.origin {
       if case .spool = origin { try lockEntries() }
       let same = FetchPredicate.equal(JobRecord.Key.origin.name, .string(origin.rawValue))

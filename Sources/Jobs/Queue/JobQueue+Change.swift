@@ -298,7 +298,7 @@ extension LedgerTurn {
   ) throws {
     let isOfSpool = job.origin?.endsWithArrival == true
     // Its entry was in a folder of several hosts, and another has taken it over since.
-    if isOfSpool, let daemon, let host = job.host, host != daemon.host { return }
+    if isOfSpool, let daemon, daemon.takesSharedEntries, let host = job.host, host != daemon.host { return }
     let wasAwaited = job.isAwaitingFile
     if let shared {
       if wasAwaited, job.jobState?.isEnded == false {

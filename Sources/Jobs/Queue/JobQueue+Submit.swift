@@ -55,7 +55,8 @@ extension JobQueue {
   ///   - isThere: whether the entry of a submission, by its place among them, is still where other daemons see it. Each of them
   ///     asks in its turn, and these wait for each other, so only one makes a job of it. Others get ``EntryIsGone``, or the job.
   package nonisolated(nonsending) func receive(
-    _ submissions: [JobSubmission], waits: Bool = false, isThere: @escaping @Sendable (Int) -> Bool = { _ in true }
+    _ submissions: [JobSubmission], waits: Bool = false,
+    isThere: @escaping @Sendable (Int) throws -> Bool = { _ in true }
   ) async -> [Result<SubmittedJob, any Error>] {
     let problems = submissions.map { submission -> JobQueueError? in
       do throws(JobQueueError) {
@@ -66,7 +67,7 @@ extension JobQueue {
       }
     }
     let sound = submissions.indices.compactMap { place in
-      problems[place] == nil ? JobLedger.body(of: submissions[place]) { isThere(place) } : nil
+      problems[place] == nil ? JobLedger.body(of: submissions[place]) { try isThere(place) } : nil
     }
     var receipts = await ledger.write(sound, waits: waits).makeIterator()
     return problems.map { problem in

@@ -41,7 +41,7 @@ struct SpoolBridge: SpoolDelegate {
     // On the intake's thread, which may block. Of several the files of some are moved while the jobs of others are made.
     let looked = places
     var receipts = await queue.receive(
-      wanted.compactMap { $0.success }, waits: entries.count == 1, isThere: { looked[$0]?.hasEntry ?? true }
+      wanted.compactMap { $0.success }, waits: entries.count == 1, isThere: { try looked[$0]?.hasEntry() ?? true }
     ).makeIterator()
     return zip(entries, wanted).map { entry, wanted in
       wanted.flatMap { submission in
@@ -90,7 +90,7 @@ struct SpoolBridge: SpoolDelegate {
         what: "unique_key: job \(job.id) has the same one and hasn't ended",
         advice: "Submit it again when that has ended, or with a key of its own.")
     }
-    if let host = job.host, queue.isElsewhere(job) { throw SpoolEntryElsewhere(host: host) }
+    if entry.place != nil, let host = job.host, queue.isElsewhere(job) { throw SpoolEntryElsewhere(host: host) }
     return job.id
   }
 
@@ -341,8 +341,8 @@ struct SpoolBridge: SpoolDelegate {
     try await queue.endTakeOvers()
     for id in try await activeJobs().joined() {
       do {
+        guard try await queue.wasTakenOver(id) else { continue }
         let job = try await queue.job(id)
-        guard queue.isElsewhere(job) else { continue }
         let name = Self.activeName(id, job.source)
         try await directories.onQueue { [directories] in
           try directories.discardHandOver(name, of: id, keepsFile: job.sharedFile != nil)

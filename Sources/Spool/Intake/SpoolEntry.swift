@@ -1,4 +1,5 @@
 package import Foundation
+import Glibc
 
 /// Something in `incoming/` that becomes one job.
 package struct SpoolEntry: Sendable, Equatable {
@@ -152,10 +153,11 @@ package struct SharedEntryPlace: Sendable, Equatable {
   }
 
   /// Whether the entry is still there. It is opened, for a network's file system asks its server only then. Blocks.
-  package var hasEntry: Bool {
+  /// Throws `SpoolError`.
+  package func hasEntry() throws -> Bool {
     do {
       return try FileMark(directory.open(name)) == mark
-    } catch {
+    } catch let error as SpoolError where error.code == ENOENT {
       return false
     }
   }

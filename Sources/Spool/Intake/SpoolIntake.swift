@@ -512,7 +512,7 @@ package actor SpoolIntake {
     }
     failedAccepts = 0
     // The job of a ticket alone is no host's, and who moves the ticket confirms that.
-    if candidate.isShared, candidate.file == nil, candidate.entry.place?.hasEntry != true {
+    if candidate.file == nil, let place = candidate.entry.place, try !place.hasEntry() {
       throw SpoolEntryElsewhere(host: nil)
     }
     do {
