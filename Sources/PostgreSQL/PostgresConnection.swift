@@ -12,6 +12,8 @@ package final class PostgresConnection: @unchecked Sendable {
   private static let interval: Int32 = 100
   /// Statements that are kept prepared.
   private static let preparedLimit = 200
+  /// Statements that wait for the next, at most.
+  private static let queueLimit = 16
 
   private let connection: OpaquePointer
   /// Throws when the work isn't wanted any more. Called while the connection waits.
@@ -26,9 +28,20 @@ package final class PostgresConnection: @unchecked Sendable {
   /// What each transaction begins with where a pooler is between; nil on a session of the server's own.
   var prologue: PostgresPrologue?
 
+  /// Statements that are sent along with the next, in this order.
+  private var queue: [Queued] = []
+
   private struct Statement: Hashable {
     let text: String
     let types: [PostgresOID]
+  }
+
+  private struct Queued {
+    let text: String
+    var parameters: [PostgresValue] = []
+    /// Whether it stays prepared for the next time.
+    var isPrepared = true
+    var key: Statement { Statement(text: text, types: parameters.map(\.type)) }
   }
 
   /// - Parameters:
@@ -62,12 +75,20 @@ package final class PostgresConnection: @unchecked Sendable {
   deinit { PQfinish(connection) }
 
   /// Whether it can be used for another transaction.
-  package var isIdle: Bool { PQstatus(connection) == CONNECTION_OK && PQtransactionStatus(connection) == PQTRANS_IDLE }
+  package var isIdle: Bool {
+    queue.isEmpty && PQstatus(connection) == CONNECTION_OK && PQtransactionStatus(connection) == PQTRANS_IDLE
+  }
+
+  /// Whether the server has closed the connection, as far as that has been heard. Doesn't wait.
+  package var isClosed: Bool {
+    guard isOpen, PQtransactionStatus(connection) == PQTRANS_IDLE else { return !isOpen }
+    return PQconsumeInput(connection) == 0 || !isOpen
+  }
 
   /// Whether the server was there when it was last looked at.
   package var isOpen: Bool { PQstatus(connection) == CONNECTION_OK }
 
-  /// Whether a transaction is open, even a failed one.
+  /// Whether a transaction is open, even a failed one. Statements that are queued begin none.
   package var isInTransaction: Bool {
     switch PQtransactionStatus(connection) {
     case PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE: true
@@ -105,6 +126,12 @@ package final class PostgresConnection: @unchecked Sendable {
     try prologue.check?(value)
   }
 
+  /// Begins a transaction with the next statement, if no pooler is between: then it begins now.
+  package func beginSoon() throws {
+    if isPooled { return try begin() }
+    try enqueue(Queued(text: "BEGIN", isPrepared: false))
+  }
+
   /// Runs statements that each may be a transaction of its own, and rely on what the session is set to. Where a pooler is between,
   /// they are one transaction, unless one is open.
   package func settled<T>(_ body: () throws -> T) throws -> T {
@@ -116,15 +143,70 @@ package final class PostgresConnection: @unchecked Sendable {
       return result
     } catch {
       // What went wrong first is worth more.
-      if isOpen, isInTransaction { _ = Result { try run("ROLLBACK") } }
+      if isOpen, isInTransaction { _ = Result { try rollBack() } }
       throw error
+    }
+  }
+
+  /// Rolls the transaction back, if one has begun.
+  package func rollBack() throws {
+    queue = []
+    if isInTransaction { try run("ROLLBACK") }
+  }
+
+  /// Begins a part of the transaction that can be rolled back by itself. It is sent along with the next statement.
+  package func begin(part name: String) throws { try enqueue(Queued(text: "SAVEPOINT \(name)", isPrepared: false)) }
+
+  /// Ends a part of the transaction, whose changes then belong to the whole. It is sent along with the next statement.
+  package func end(part name: String) throws {
+    try enqueue(Queued(text: Self.endOfPart + name, isPrepared: false))
+  }
+
+  private static let endOfPart = "RELEASE SAVEPOINT "
+
+  /// Rolls back what has followed the beginning of a part of the transaction. The part goes on.
+  package func rollBack(part name: String) throws {
+    if let place = queue.lastIndex(where: { $0.text == "SAVEPOINT \(name)" }) {
+      // Nothing of it was sent.
+      queue.removeSubrange((place + 1)...)
+    } else {
+      queue = []
+      try run("ROLLBACK TO SAVEPOINT \(name)")
     }
   }
 
   // MARK: Statements
 
+  /// Has a statement of a transaction run with the next one, before it: one whose rows nobody wants. If it fails, the next one
+  /// isn't run, and fails in its stead.
+  package func enqueue(_ statement: String, _ parameters: [PostgresValue] = []) throws {
+    try enqueue(Queued(text: statement, parameters: parameters, isPrepared: !parameters.isEmpty))
+  }
+
+  private func enqueue(_ statement: Queued) throws {
+    queue.append(statement)
+    if queue.count >= Self.queueLimit { try runQueue() }
+  }
+
+  /// Runs what is queued.
+  package func runQueue() throws {
+    guard !queue.isEmpty else { return }
+    try pipeline([])
+  }
+
+  /// Takes what is queued as the beginning of statements without parameters, or runs it.
+  private func takeQueue(before statements: String) throws -> String {
+    guard queue.allSatisfy(\.parameters.isEmpty) else {
+      try runQueue()
+      return statements
+    }
+    defer { queue = [] }
+    return (queue.map(\.text) + [statements]).joined(separator: "; ")
+  }
+
   /// Runs statements that have no rows of interest, and no parameters.
   package func run(_ statements: String) throws {
+    let statements = try takeQueue(before: statements)
     try traced(statements) { count in
       try send { PQsendQuery(connection, statements) }
       try drain { count = Self.rows(of: $0) }
@@ -135,6 +217,9 @@ package final class PostgresConnection: @unchecked Sendable {
   /// - Parameter next: a statement that is sent with the COMMIT, so that it runs even if this program ends before the answer.
   ///   Its failure doesn't matter.
   package func commit(andThen next: String? = nil) throws {
+    // Parts end with the whole.
+    queue.removeAll { $0.text.hasPrefix(Self.endOfPart) }
+    try runQueue()
     let statements = next.map { "COMMIT; \($0)" } ?? "COMMIT"
     try traced(statements) { _ in
       try send { PQsendQuery(connection, statements) }
@@ -149,6 +234,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
   /// Runs statements without parameters. Returns the first column of the last one's first row.
   package func text(_ statements: String) throws -> String? {
+    let statements = try takeQueue(before: statements)
     var found: String?
     try traced(statements) { count in
       try send { PQsendQuery(connection, statements) }
@@ -169,16 +255,30 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Runs one statement. It stays prepared for the next time, unless a pooler is between. Rows are in binary form.
   @discardableResult
   package func query(_ statement: String, _ parameters: [PostgresValue] = []) throws -> PostgresRows {
-    try traced(statement, parameters) { count in
-      try start(statement, parameters)
+    let wanted = Queued(text: statement, parameters: parameters)
+    guard queue.isEmpty, isPooled || prepared[wanted.key] != nil else {
+      guard let rows = try pipeline([wanted]).first else { throw Self.senseless }
+      return rows
+    }
+    return try traced(statement, parameters) { count in
+      try send(wanted)
       return try collect(&count)
     }
+  }
+
+  /// Runs statements together, as ``query(_:_:)`` each. If one fails, those behind it aren't run.
+  /// - Returns: the rows of each.
+  package func queries(_ statements: [(text: String, parameters: [PostgresValue])]) throws -> [PostgresRows] {
+    if statements.isEmpty { return [] }
+    if statements.count == 1 { return [try query(statements[0].text, statements[0].parameters)] }
+    return try pipeline(statements.map { Queued(text: $0.text, parameters: $0.parameters) })
   }
 
   /// Runs one statement that isn't prepared, and has no parameters. Rows are in binary form.
   @discardableResult
   package func rows(_ statement: String) throws -> PostgresRows {
-    try traced(statement) { count in
+    try runQueue()
+    return try traced(statement) { count in
       try send { PQsendQueryParams(connection, statement, 0, nil, nil, nil, nil, 1) }
       return try collect(&count)
     }
@@ -198,14 +298,16 @@ package final class PostgresConnection: @unchecked Sendable {
       }
     }
     if let failure { throw failure }
-    guard let rows else { throw PostgresError(message: "the server's answer makes no sense") }
+    guard let rows else { throw Self.senseless }
     return rows
   }
 
   /// Runs one statement, and calls `take` with its rows as they come; memory is bounded by one. `take` doesn't use the connection.
   package func each(_ statement: String, _ parameters: [PostgresValue], _ take: (PostgresRows) throws -> Void) throws {
+    try runQueue()
+    try prepare(Statement(text: statement, types: parameters.map(\.type)))
     try traced(statement, parameters) { count in
-      try start(statement, parameters)
+      try send(Queued(text: statement, parameters: parameters))
       PQsetSingleRowMode(connection)
       var failure: (any Error)?
       while let result = try nextResult() {
@@ -250,13 +352,13 @@ package final class PostgresConnection: @unchecked Sendable {
   }
 
   /// Sends a statement with its parameters.
-  private func start(_ statement: String, _ parameters: [PostgresValue]) throws {
-    let key = Statement(text: statement, types: parameters.map(\.type))
+  private func send(_ statement: Queued) throws {
+    let key = statement.key
     // The session that the next transaction gets doesn't know it.
-    let name = isPooled ? nil : try prepared[key] ?? prepare(key)
+    let name = isPooled || !statement.isPrepared ? nil : prepared[key]
     var bytes = PostgresBytes()
     var places: [(start: Int, count: Int)] = []
-    for parameter in parameters {
+    for parameter in statement.parameters {
       let start = bytes.count
       bytes.append(parameter)
       places.append((start, bytes.count - start))
@@ -266,16 +368,16 @@ package final class PostgresConnection: @unchecked Sendable {
         // An empty value needs an address, too.
         var empty: CChar = 0
         return withUnsafePointer(to: &empty) { empty in
-          let values = zip(parameters, places).map { parameter, place -> UnsafePointer<CChar>? in
+          let values = zip(statement.parameters, places).map { parameter, place -> UnsafePointer<CChar>? in
             if parameter.isNull { return nil }
             guard let start = buffer.baseAddress, place.count > 0 else { return empty }
             return (start + place.start).assumingMemoryBound(to: CChar.self)
           }
-          let (count, lengths) = (Int32(parameters.count), places.map { Int32(truncatingIfNeeded: $0.count) })
-          let formats = Array(repeating: Int32(1), count: parameters.count)
+          let (count, lengths) = (Int32(places.count), places.map { Int32(truncatingIfNeeded: $0.count) })
+          let formats = Array(repeating: Int32(1), count: places.count)
           guard let name else {
             return PQsendQueryParams(
-              connection, statement, count, key.types.map { Oid($0.rawValue) }, values, lengths, formats, 1)
+              connection, statement.text, count, key.types.map { Oid($0.rawValue) }, values, lengths, formats, 1)
           }
           return PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1)
         }
@@ -283,16 +385,22 @@ package final class PostgresConnection: @unchecked Sendable {
     }
   }
 
-  private func prepare(_ statement: Statement) throws -> String {
+  /// Has a statement prepared, unless it is, or a pooler is between.
+  private func prepare(_ statement: Statement) throws {
+    guard !isPooled, prepared[statement] == nil else { return }
     if prepared.count >= Self.preparedLimit { try forgetStatements() }
+    let name = try sendPreparation(of: statement)
+    try drain()
+    prepared[statement] = name
+  }
+
+  private func sendPreparation(of statement: Statement) throws -> String {
     preparedCount += 1
     let name = "lade_\(preparedCount)"
     try send {
       PQsendPrepare(
         connection, name, statement.text, Int32(statement.types.count), statement.types.map { Oid($0.rawValue) })
     }
-    try drain()
-    prepared[statement] = name
     return name
   }
 
@@ -302,10 +410,68 @@ package final class PostgresConnection: @unchecked Sendable {
     try run("DEALLOCATE ALL")
   }
 
+  // MARK: Pipelines
+
+  /// Sends what is queued and `wanted` together.
+  /// - Returns: the rows of each of `wanted`.
+  /// - Throws: the first failure, after which nothing was run.
+  @discardableResult
+  private func pipeline(_ wanted: [Queued]) throws -> [PostgresRows] {
+    if prepared.count + queue.count + wanted.count > Self.preparedLimit { try forgetStatements() }
+    let statements = queue + wanted
+    queue = []
+    guard PQenterPipelineMode(connection) == 1 else { throw failure }
+    var names: [String?] = []
+    var failure: (any Error)?
+    do {
+      for statement in statements {
+        var name: String?
+        if statement.isPrepared, !isPooled, prepared[statement.key] == nil {
+          name = try sendPreparation(of: statement.key)
+          // The next may be the same.
+          prepared[statement.key] = name
+        }
+        names.append(name)
+        try send(statement)
+      }
+    } catch { failure = error }
+    try send { PQpipelineSync(connection) }
+    var rows: [PostgresRows] = []
+    for (statement, name) in zip(statements, names) {
+      if name != nil {
+        do { try drain() } catch {
+          prepared[statement.key] = nil
+          failure = failure ?? error
+        }
+      }
+      do {
+        try traced(statement.text, statement.parameters) { count in rows.append(try collect(&count)) }
+      } catch { failure = failure ?? error }
+    }
+    try endPipeline()
+    if let failure { throw failure }
+    return Array(rows.suffix(wanted.count))
+  }
+
+  /// Reads up to the end of what was sent together.
+  private func endPipeline() throws {
+    while PQpipelineStatus(connection) != PQ_PIPELINE_OFF {
+      if let result = try nextResult() {
+        let isEnd = PQresultStatus(result) == PGRES_PIPELINE_SYNC
+        PQclear(result)
+        guard isEnd else { continue }
+        guard PQexitPipelineMode(connection) == 1 else { throw failure }
+      } else if PQstatus(connection) != CONNECTION_OK {
+        throw failure
+      }
+    }
+  }
+
   // MARK: Rows as text
 
   /// The names and types of what a statement would select, which must be one.
   package func describe(_ statement: String) throws -> (columns: [(name: String, type: UInt32)], parameters: Int) {
+    try runQueue()
     try send { PQsendPrepare(connection, "", statement, 0, nil) }
     try drain()
     try send { PQsendDescribePrepared(connection, "") }
@@ -322,6 +488,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
   /// Begins a query whose rows come one by one, as text.
   package func beginText(_ query: String, _ parameter: String?) throws {
+    try runQueue()
     try send {
       withCStrings([parameter].compactMap { $0 }) { values in
         PQsendQueryParams(connection, query, parameter == nil ? 0 : 1, nil, values, nil, nil, 0)
@@ -372,6 +539,7 @@ package final class PostgresConnection: @unchecked Sendable {
   private func copied(
     _ statement: String, _ fill: (_ send: @escaping ([UInt8]) throws -> Void) throws -> Void
   ) throws -> Int {
+    try runQueue()
     try send { PQsendQuery(connection, statement) }
     guard let begin = try nextResult() else { throw PostgresError(message: "the server doesn't begin the copy") }
     guard PQresultStatus(begin) == PGRES_COPY_IN else {
@@ -471,9 +639,11 @@ package final class PostgresConnection: @unchecked Sendable {
     }
     throw PostgresError(
       isLoss: PQstatus(connection) != CONNECTION_OK, state: field("C") ?? "",
-      message: PQresultErrorMessage(result).map { Self.line($0) } ?? "the server's answer makes no sense",
+      message: PQresultErrorMessage(result).map { Self.line($0) } ?? Self.senseless.message,
       detail: field("D"))
   }
+
+  private static var senseless: PostgresError { PostgresError(message: "the server's answer makes no sense") }
 
   private var failure: PostgresError {
     PostgresError(isLoss: PQstatus(connection) != CONNECTION_OK, message: Self.line(PQerrorMessage(connection)))
@@ -484,63 +654,6 @@ package final class PostgresConnection: @unchecked Sendable {
     guard let text else { return "" }
     return String(cString: text).split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(
       separator: "; ")
-  }
-}
-
-/// A statement that has ended.
-package struct PostgresTrace: Sendable {
-  package let statement: String
-  package let parameters: [PostgresValue]
-  /// The rows that it has returned or changed.
-  package let rows: Int
-  package let time: Duration
-}
-
-/// Ends the statement that a connection runs, if any.
-package final class PostgresCancellation: @unchecked Sendable {
-  // Sendable: libpq's object never changes, and PQcancel may be called on any thread.
-  private let request: OpaquePointer?
-
-  fileprivate init(_ request: OpaquePointer?) { self.request = request }
-
-  deinit { PQfreeCancel(request) }
-
-  package func cancel() {
-    guard let request else { return }
-    var reason = [CChar](repeating: 0, count: 256)
-    PQcancel(request, &reason, Int32(reason.count))
-  }
-}
-
-/// The rows of a binary COPY.
-package struct PostgresCopy {
-  private static let start: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-  /// Rows are sent in parts of about this size.
-  private static let part = 1 << 16
-
-  private let send: ([UInt8]) throws -> Void
-  private var bytes = PostgresBytes()
-
-  init(_ send: @escaping ([UInt8]) throws -> Void) {
-    self.send = send
-    bytes.append(contentsOf: Self.start)
-  }
-
-  /// Adds a row, whose fields `fill` appends.
-  package mutating func row(fields: Int, _ fill: (inout PostgresBytes) throws -> Void) throws {
-    bytes.append(Int16(truncatingIfNeeded: fields))
-    try fill(&bytes)
-    if bytes.count >= Self.part { try flush() }
-  }
-
-  fileprivate mutating func finish() throws {
-    bytes.append(Int16(-1))
-    try flush()
-  }
-
-  private mutating func flush() throws {
-    try send(bytes.bytes)
-    bytes.removeAll()
   }
 }
 

@@ -222,8 +222,8 @@ package final class PostgresPool: @unchecked Sendable {
 
   /// Gives a connection back. One that isn't fit for another transaction is closed.
   package func giveBack(_ connection: PostgresConnection) {
-    if connection.isOpen, connection.isInTransaction {
-      do { try connection.run("ROLLBACK") } catch { return release(nil) }
+    if connection.isOpen {
+      do { try connection.rollBack() } catch { return release(nil) }
     }
     release(connection.isIdle ? connection : nil)
   }

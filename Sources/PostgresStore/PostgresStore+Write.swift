@@ -25,21 +25,20 @@ extension PostgresStore {
     _ changes: StoreChanges, isChecked: Bool, on connection: PostgresConnection,
     history: inout PostgresHistoryWriter?
   ) throws -> StoreWriteResult {
-    if isChecked { try PostgresRowWrite(connection, tables, numbers).check(changes) }
+    if isChecked { try PostgresRowWrite(connection, of: writer, tables, numbers).check(changes) }
     var changes = changes
     var derivations = tables.hasDerivations ? DerivationWrite() : nil
     var derived = PostgresDerived(connection: connection, tables: tables)
     try derivations?.prepare(&changes, derived)
-    try connection.run("SAVEPOINT lade_rows")
+    try connection.begin(part: "lade_rows")
     let written: Written
     do {
       written = try rows(changes, isCareful: false, connection)
     } catch let error as PostgresError where error.state == "23505" {
-      try connection.run("ROLLBACK TO SAVEPOINT lade_rows")
+      try connection.rollBack(part: "lade_rows")
       written = try rows(changes, isCareful: true, connection)
     }
     let refreshed = try derivations?.finish(changes, written.ids, number: written.write.number, to: &derived) ?? []
-    try written.write.checkReferences(changes, written.ids, written.savedRows)
     if options.persistentHistoryTracking {
       let writer =
         history
@@ -67,7 +66,7 @@ extension PostgresStore {
   private func rows(
     _ changes: StoreChanges, isCareful: Bool, _ connection: PostgresConnection
   ) throws -> Written {
-    let write = PostgresRowWrite(connection, tables, numbers)
+    let write = PostgresRowWrite(connection, of: writer, tables, numbers)
     try write.delete(changes.deleted)
     let ids = try write.assignIDs(to: changes.inserted)
     try write.update(changes.updated, isCareful: isCareful)
@@ -76,6 +75,7 @@ extension PostgresStore {
     try write.throwConflicts(changes, ids)
     try write.writePairs(changes, ids)
     try write.writeOrders(changes, ids)
+    try write.checkReferences(changes, ids, savedRows)
     return Written(write: write, ids: ids, savedRows: savedRows)
   }
 
@@ -278,13 +278,13 @@ private final class PostgresTransaction: PostgresReader, StoreTransaction, @unch
 
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try tables.translating {
-      try connection.run("SAVEPOINT lade_batch")
+      try connection.begin(part: "lade_batch")
       do {
         let result = try store.write(changes, isChecked: false, on: connection, history: &history)
-        try connection.run("RELEASE SAVEPOINT lade_batch")
+        try connection.end(part: "lade_batch")
         return result
       } catch {
-        if connection.isOpen { try connection.run("ROLLBACK TO SAVEPOINT lade_batch") }
+        if connection.isOpen { try connection.rollBack(part: "lade_batch") }
         throw error
       }
     }

@@ -53,6 +53,35 @@ struct SQLLogTests {
     #expect(try lines(.off, of: format) == [])
   }
 
+  @Test("shows that a page is read in the order of an index, with no sort", arguments: [true, false])
+  func page(_ isAscending: Bool) async throws {
+    let schema = PostgresCluster.newSchema()
+    let server = try PostgresCluster.shared()
+    let lines = Lines()
+    var item = EntityDefinition("Item", attributes: [AttributeDefinition("rank", .integer16)])
+    item.indexes = [FetchIndexDefinition("byRank", elements: [.init(property: "rank", isAscending: isAscending)])]
+    let coordinator = PersistentStoreCoordinator(model: try ManagedObjectModel(entities: [item]))
+    try coordinator.addPersistentStore(
+      .postgres(
+        server.address(), schema: schema, options: PostgresStoreOptions(sqlLog: .plans),
+        sqlLogger: Logger(label: "test") { _ in Handler(lines: lines) }))
+    // All alike but for their numbers.
+    try await server.sql(
+      #"INSERT INTO "\#(schema)"."Item" (rank) SELECT 1 FROM generate_series(1, 20000); ANALYZE "\#(schema)"."Item""#)
+    let pages: [[FetchSortDescriptor]] = [
+      [.init("rank", ascending: isAscending), .init("SELF")], [.init("SELF", ascending: isAscending)],
+    ]
+    for sort in pages {
+      lines.all.withLock { $0 = [] }
+      let request = FetchRequest<ManagedObject>(entityName: "Item", sortDescriptors: sort, fetchLimit: 2)
+      let found = try ManagedObjectContext(.confinement, coordinator: coordinator).fetch(request).map(\.objectID.number)
+      #expect(found == (sort.count == 1 && !isAscending ? [20000, 19999] : [1, 2]))
+      let plan = lines.all.withLock { $0.filter { $0.hasPrefix("  plan: ") } }
+      #expect(!plan.isEmpty && !plan.contains { $0.contains("Sort") }, "\(plan)")
+    }
+    try coordinator.close()
+  }
+
   @Test("says what is done in memory, among how many rows")
   func memory() throws {
     let lines = try lines(.statements, of: "amount > 0 AND name LIKE[c] 'o1'")

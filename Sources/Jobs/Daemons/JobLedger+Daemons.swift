@@ -200,7 +200,7 @@ extension LedgerTurn {
   /// begin in a time. Until the turn's end no other daemon finds that out.
   func room(in lane: LaneConfiguration, limit: Int, _ scope: ClaimScope) throws -> Int {
     guard let daemon, lane.globalConcurrency != nil || lane.rate != nil else { return limit }
-    // It is the first lock of a turn, which has one lane: there is no deadlock.
+    // Turns lock lanes by name, before rows: there is no deadlock.
     guard try daemon.lock("lane \(lane.name)", waits: true) else { return 0 }
     var room = limit
     if let most = lane.globalConcurrency {

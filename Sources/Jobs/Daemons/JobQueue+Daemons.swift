@@ -78,8 +78,15 @@ extension JobQueue {
 
     /// How many jobs there were in some lanes, at a number of changes.
     struct Counts {
+      /// A count that takes longer than that many seconds is a long one.
+      static let longCount: TimeInterval = 0.05
+      /// After a long count there is none for that many times as long.
+      static let pauses: Double = 20
+
       let changes: Int64
       let lanes: Set<String>
+      /// Until when they needn't be of the latest change, in seconds of the clock that only runs on.
+      let goodUntil: TimeInterval
       let counts: JobCounts
     }
   }

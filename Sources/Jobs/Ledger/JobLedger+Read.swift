@@ -84,24 +84,20 @@ extension JobLedger {
     }
   }
 
-  /// Counts what is in the store, on the ledger's queue, where the caller is.
-  func count(lanes: [String]) throws -> JobCounts {
+  /// Counts what is in the store.
+  func count(lanes: some Sequence<String>, in context: ManagedObjectContext) throws -> JobCounts {
+    var request = FetchRequest<JobRecord>(entityName: QueueModel.job)
+    request.propertiesToGroupBy = [JobRecord.Key.lane.name, JobRecord.Key.state.name]
+    request.propertiesToFetch =
+      request.propertiesToGroupBy.map { .property($0) } + [.expression(ExpressionDescription("lade.count", .count()))]
     var counts = JobCounts(lanes: lanes)
-    for state in JobState.allCases {
-      let inState = FetchPredicate.equal(JobRecord.Key.state.name, .string(state.rawValue))
-      var all = try count(inState)
-      for lane in lanes where all > 0 {
-        let number = try count(.equal(JobRecord.Key.lane.name, .string(lane)) && inState)
-        counts.add(number, to: state, in: lane)
-        all -= number
-      }
-      if all > 0 { counts.other[state] = all }
+    try context.eachDictionary(request) { row in
+      guard case .string(let lane) = row[0], case .string(let name) = row[1], case .int(let number) = row[2],
+        let state = JobState(rawValue: name)
+      else { return }
+      counts.add(Int(number), to: state, in: lane)
     }
     return counts
-  }
-
-  private func count(_ predicate: FetchPredicate) throws -> Int {
-    try context.count(for: FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: predicate))
   }
 }
 

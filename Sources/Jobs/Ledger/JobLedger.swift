@@ -23,8 +23,9 @@ protocol LedgerObserver: AnyObject, Sendable {
   /// A turn is about to change a job that is available.
   /// - Returns: the number of the claim with which its operation has begun, if that isn't written yet.
   func ledgerWillChange(_ id: Int64, in lane: String) -> Int64?
-  /// A turn is about to be saved: changes that can share its transaction may be added.
-  func ledgerWillCommit(_ turn: LedgerTurn)
+  /// A turn is about to be saved: changes that can share its transaction may be added. If that fails, and so the turn does, it is
+  /// tried again without.
+  func ledgerWillCommit(_ turn: LedgerTurn) throws
   /// These changes are durable.
   func ledgerDidCommit(_ changes: [LedgerChange])
   /// The requests of a turn are answered: there is time for other work.
@@ -226,25 +227,31 @@ final class JobLedger: Sendable {
       return (taken, isMore: line.isTurnComing)
     }
     if requests.isMore { queue.perform { _ in self.takeTurn() } }
-    answer(requests.0)
+    answer(requests.0, isAlone: false)
     letGo()
     observer.withLock { $0.value }?.ledgerDidEndTurn()
   }
 
-  private func answer(_ requests: [Request]) {
+  /// - Parameter isAlone: whether the requests failed together with others.
+  private func answer(_ requests: [Request], isAlone: Bool) {
     do {
       // One of several fails all of them: each is tried by itself then.
       let tries = requests.count > 1 ? 1 : daemon == nil ? 2 : Self.mostTries
+      var takesMore = daemon == nil || !isAlone
       let (answers, changes) = try commit(tries: tries) { turn in
         let answers = try requests.map { try $0.body(turn) }
-        observer.withLock { $0.value }?.ledgerWillCommit(turn)
+        if takesMore {
+          // What others have locked, or changed, may be in the way of that alone.
+          takesMore = daemon == nil
+          try observer.withLock { $0.value }?.ledgerWillCommit(turn)
+        }
         return answers
       }
       announce(changes)
       for answer in answers { answer() }
     } catch {
       if requests.count > 1 {
-        for request in requests { answer([request]) }
+        for request in requests { answer([request], isAlone: true) }
       } else {
         requests[0].fail(error)
       }

@@ -229,10 +229,9 @@ extension JobQueue: LedgerObserver {
   func ledgerWillChange(_ id: Int64, in lane: String) -> Int64? { state.willChange(id, in: lane) }
 
   /// The next job is claimed in the transaction that ends the one before, so that a job costs one and not two.
-  func ledgerWillCommit(_ turn: LedgerTurn) {
-    // Where others claim, too, that is a turn of its own, which has to look at them.
-    guard membership == nil else { return }
+  func ledgerWillCommit(_ turn: LedgerTurn) throws {
     let now = clock.now()
+    if membership != nil { return try claimBesideOthers(turn, at: now) }
     var scope = claimScope
     for (lane, ids) in turn.endedByLane {
       guard let slots = state.slots(of: lane, after: ids, at: now) else { continue }
@@ -247,6 +246,21 @@ extension JobQueue: LedgerObserver {
       }
     }
     claimOffered(by: turn, at: now, &scope)
+    state.takeNext(of: scope.use)
+  }
+
+  /// The same where other daemons claim, too. An error in the turn's transaction is the whole turn's.
+  private func claimBesideOthers(_ turn: LedgerTurn, at now: Date) throws {
+    var scope = claimScope
+    var rooms: [(lane: String, slots: Int)] = []
+    // Always in the same order, and before anything else is locked, so that daemons don't wait for each other.
+    for (lane, ids) in turn.endedByLane.sorted(by: { $0.key < $1.key }) {
+      guard let slots = state.slots(of: lane, after: ids, at: now), slots > 0,
+        let configuration = state.controls[lane]?.configuration
+      else { continue }
+      rooms.append((lane, try turn.room(in: configuration, limit: slots, scope)))
+    }
+    for (lane, slots) in rooms where slots > 0 { _ = try turn.claim(lane: lane, limit: slots, &scope) }
     state.takeNext(of: scope.use)
   }
 
@@ -382,7 +396,7 @@ extension JobQueue: JobPruner.Subject {
     var counts = state.counts
     if counts == nil, membership != nil {
       do {
-        counts = try ledger.count(lanes: [])
+        counts = try ledger.count(lanes: [], in: ledger.context)
       } catch {
         report(error, "what has ended couldn't be counted", job: nil)
       }

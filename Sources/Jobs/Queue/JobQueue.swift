@@ -122,7 +122,7 @@ extension JobQueue {
       }
       try self.scheduleRunner.begin(for: self)
       try self.ledger.beginRuns(of: self.state.watchedRecipes)
-      let counts = try self.loadCounts()
+      let counts = try self.loadCounts(in: self.ledger.context)
       try self.loadLanes()
       let rescued =
         if self.membership == nil {
@@ -331,26 +331,40 @@ extension JobQueue {
     try await ledger.read(filter).map(completed)
   }
 
-  /// How many jobs there are, by lane and state. Costs the same with a million.
+  /// How many jobs there are, by lane and state. Costs the same with a million, but in a shared queue, where they are counted anew
+  /// when any daemon has changed something: there, what takes long may be some seconds old.
   package func counts() async throws -> JobCounts {
     if let counts = state.counts { return counts }
-    return try await ledger.queue.perform { _ in try self.loadCounts() }
+    guard membership != nil else { return try await ledger.queue.perform { try self.loadCounts(in: $0) } }
+    // Claims don't wait for that.
+    return try await ledger.reader.perform { try self.loadCounts(in: $0) }
   }
 
-  /// Counts once; later commits adjust the counts. On the ledger's queue.
-  func loadCounts() throws -> JobCounts {
+  /// Counts. Where this queue has no other daemon, that is done once, on the ledger's queue, and later commits adjust the counts.
+  func loadCounts(in context: ManagedObjectContext) throws -> JobCounts {
     if let counts = state.counts { return counts }
     let names = Set(lanes.keys)
     guard let membership else {
-      let counts = try ledger.count(lanes: Array(names))
+      let counts = try ledger.count(lanes: names, in: context)
       state.counts = counts
       return counts
     }
     // What others do isn't counted here, only that they have done something.
     let changes = try membership.changes()
-    if let known = looks.withLock(\.counts), known.changes == changes, known.lanes == names { return known.counts }
-    let counts = try ledger.count(lanes: Array(names))
-    looks.withLock { $0.counts = Looks.Counts(changes: changes, lanes: names, counts: counts) }
+    if let known = looks.withLock(\.counts), known.lanes == names,
+      known.changes == changes || clock.elapsed() < known.goodUntil
+    {
+      return known.counts
+    }
+    let began = clock.elapsed()
+    let counts = try ledger.count(lanes: names, in: context)
+    let ended = clock.elapsed()
+    let isLong = ended - began > Looks.Counts.longCount
+    looks.withLock {
+      $0.counts = Looks.Counts(
+        changes: changes, lanes: names, goodUntil: isLong ? ended + (ended - began) * Looks.Counts.pauses : ended,
+        counts: counts)
+    }
     return counts
   }
 

@@ -132,18 +132,18 @@ struct PostgresContentCheck {
     guard let place = try connection.text(schema) else { return }
     for (number, index) in try catalogue.indexes().enumerated() where index.isValid && index.isTree {
       try begin("indexes", number)
-      try connection.run("SAVEPOINT lade_check")
+      try connection.begin(part: "lade_check")
       do {
         let name = SQLText.literal(SQLText.name(index.name))
         try connection.run("SELECT \(place).bt_index_check(\(name)::regclass, true)")
-        try connection.run("RELEASE SAVEPOINT lade_check")
+        try connection.end(part: "lade_check")
       } catch let error as PostgresError where ["XX001", "XX002"].contains(error.state) {
-        try connection.run("ROLLBACK TO SAVEPOINT lade_check")
+        try connection.rollBack(part: "lade_check")
         try found(
           StoreProblem(.damage, entity: index.table, message: "the index \(index.name) is damaged: \(error.message)"))
       } catch let error as PostgresError where error.state == "42501" {
         // Not for this role.
-        return try connection.run("ROLLBACK TO SAVEPOINT lade_check")
+        return try connection.rollBack(part: "lade_check")
       }
     }
   }

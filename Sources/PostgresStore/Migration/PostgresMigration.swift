@@ -126,12 +126,12 @@ struct PostgresMigration: MigratingDatabase {
   }
 
   func attempting(_ body: () throws -> Void) throws {
-    try connection.run("SAVEPOINT lade_attempt")
+    try connection.begin(part: "lade_attempt")
     do {
       try body()
-      try connection.run("RELEASE SAVEPOINT lade_attempt")
+      try connection.end(part: "lade_attempt")
     } catch {
-      if connection.isOpen { try connection.run("ROLLBACK TO SAVEPOINT lade_attempt") }
+      if connection.isOpen { try connection.rollBack(part: "lade_attempt") }
       throw error
     }
   }

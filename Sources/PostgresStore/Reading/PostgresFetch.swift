@@ -13,7 +13,7 @@ struct PostgresFetch {
   /// - Throws: ``SQLCompilerError/notStored(entity:property:)``.
   func select(_ fetch: StoreFetch, _ reader: PostgresRowReader) throws -> PostgresStatement? {
     try compiled(fetch.entity) { builder throws(SQLCompilerError) in
-      try builder.query(list(reader), fetch, isOrdered: true)
+      try builder.query(reader.fetchedColumns, fetch, isOrdered: true)
         + (fetch.skipsLockedRows ? " FOR NO KEY UPDATE OF \(PostgresBuilder.root) SKIP LOCKED" : "")
     }
   }
@@ -26,8 +26,10 @@ struct PostgresFetch {
     }
   }
 
-  /// Selects columns of rows; nil when they are computed, or the predicate or order can't be SQL.
+  /// Selects columns of rows, or how many rows there are of each group; nil when they are computed otherwise, or the predicate or
+  /// order can't be SQL.
   func dictionaries(_ query: StoreQuery) throws -> (statement: PostgresStatement, kinds: [PostgresColumnKind])? {
+    if query.isGrouped { return try counts(query) }
     guard query.isRowwise else { return nil }
     var kinds: [PostgresColumnKind] = []
     var paths: [ResolvedPath] = []
@@ -44,6 +46,31 @@ struct PostgresFetch {
     return statement.map { ($0, kinds) }
   }
 
+  private func counts(_ query: StoreQuery) throws -> (statement: PostgresStatement, kinds: [PostgresColumnKind])? {
+    guard !query.isDistinct, !query.hasOrder, query.having == nil, query.extras.isEmpty else { return nil }
+    let kinds = query.columns.map { column -> PostgresColumnKind? in
+      switch column {
+      case .aggregate(let aggregate) where aggregate.function == .count && !aggregate.isDistinct: .integer
+      case .value(.path(let path)): kind(of: path).flatMap { $0.groupsAlike ? $0 : nil }
+      default: nil
+      }
+    }
+    let known = kinds.compactMap(\.self)
+    guard known.count == kinds.count else { return nil }
+    let statement = try compiled(query.fetch.entity) { builder throws(SQLCompilerError) in
+      var list: [String] = []
+      for column in query.columns {
+        switch column {
+        case .aggregate(let aggregate): list.append("COUNT(\(try builder.expression(aggregate.element)))")
+        case .value(let value), .computed(let value): list.append(try builder.expression(value))
+        }
+      }
+      let rows = try builder.query(list.joined(separator: ", "), query.fetch, isOrdered: false)
+      return query.groups.isEmpty ? rows : rows + " GROUP BY " + query.groups.map { list[$0] }.joined(separator: ", ")
+    }
+    return statement.map { ($0, known) }
+  }
+
   /// Selects the rows that fulfil those parts of a predicate's conjunction that are SQL.
   func superset(_ fetch: StoreFetch, _ reader: PostgresRowReader) throws -> PostgresStatement {
     var wider = fetch
@@ -58,7 +85,7 @@ struct PostgresFetch {
     }
     if !parts.isEmpty { wider.predicate = .and(parts) }
     return try select(wider, reader)
-      ?? PostgresStatement("SELECT \(list(reader)) FROM \(table(fetch.entity)) AS t0", [])
+      ?? PostgresStatement("SELECT \(reader.fetchedColumns) FROM \(table(fetch.entity)) AS t0", [])
   }
 
   private static func conjunction(_ predicate: ResolvedPredicate) -> [ResolvedPredicate] {
@@ -78,10 +105,6 @@ struct PostgresFetch {
     }
   }
 
-  private func list(_ reader: PostgresRowReader) -> String {
-    reader.selection.map { "\(PostgresBuilder.root).\(SQLText.name($0))" }.joined(separator: ", ")
-  }
-
   private func table(_ entity: EntityDescription) -> String { SQLText.name(tables.schema.table(of: entity)) }
 
   private func kind(of path: ResolvedPath) -> PostgresColumnKind? {
@@ -96,18 +119,29 @@ struct PostgresFetch {
 
   // MARK: Rows and relationships
 
+  /// Rows of one table, by their numbers.
+  struct Rows {
+    let reader: PostgresRowReader
+    let entity: EntityDescription
+    let numbers: [Int64]
+    /// Whether they are locked against changes, in the order of their numbers.
+    var isLocked = false
+  }
+
   /// The rows with numbers, in any order.
-  func rows(
-    _ reader: PostgresRowReader, _ entity: EntityDescription, _ numbers: [Int64], _ connection: PostgresConnection,
-    lock: String = ""
-  ) throws -> [StoreRow] {
-    let columns = reader.selection.map(SQLText.name).joined(separator: ", ")
-    let start = "SELECT \(columns) FROM \(table(entity)) WHERE \(SQLText.name(reader.selection[0]))"
-    let rows =
-      numbers.count == 1
-      ? try connection.query("\(start) = $1\(lock)", [.int(numbers[0])])
-      : try connection.query("\(start) = ANY ($1)\(lock)", [.array(.int8, numbers.map { .int($0) })])
-    return (0..<rows.count).compactMap { reader.row(rows, $0) }
+  func rows(_ wanted: [Rows], _ connection: PostgresConnection) throws -> [StoreRow] {
+    zip(wanted, try connection.queries(wanted.map(statement))).flatMap { wanted, rows in
+      (0..<rows.count).compactMap { wanted.reader.row(rows, $0) }
+    }
+  }
+
+  private func statement(_ rows: Rows) -> (text: String, parameters: [PostgresValue]) {
+    let key = SQLText.name(rows.reader.selection[0])
+    let start = "SELECT \(rows.reader.columns) FROM \(table(rows.entity)) WHERE \(key)"
+    let end = rows.isLocked ? " ORDER BY \(key) FOR NO KEY UPDATE" : ""
+    return rows.numbers.count == 1
+      ? ("\(start) = $1\(end)", [.int(rows.numbers[0])])
+      : ("\(start) = ANY ($1)\(end)", [.array(.int8, rows.numbers.map { .int($0) })])
   }
 
   /// The objects of a to-many relationship.

@@ -124,8 +124,9 @@ extension PostgresReader {
 
   package func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     guard let first = ids.first else { return [] }
-    let reader = PostgresRowReader(try tables.layouts(of: first.entity.rootEntity))
-    return try watched(nil) { try PostgresFetch(tables).rows(reader, first.entity, ids.map(\.number), $0) }
+    let reader = try tables.rowReader(of: first.entity.rootEntity)
+    return try watched(nil) { try PostgresFetch(tables).rows(
+        [PostgresFetch.Rows(reader: reader, entity: first.entity, numbers: ids.map(\.number))], $0) }
   }
 
   package func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
@@ -171,7 +172,8 @@ extension PostgresReader {
   }
 
   private func reader(of fetch: StoreFetch) throws -> PostgresRowReader? {
-    PostgresRowReader(
+    if fetch.slots == nil, fetch.includesSubentities { return try tables.rowReader(of: fetch.entity) }
+    return PostgresRowReader(
       try tables.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
   }
 
@@ -220,8 +222,10 @@ private final class PostgresRowSource: StoreRowSource {
     if let known = rows[id] { return known }
     let found = reading(StoreRow?.none) {
       guard tables.holds(id.entity.rootEntity) else { return nil }
-      let reader = PostgresRowReader(try tables.layouts(of: id.entity.rootEntity))
-      return try PostgresFetch(tables).rows(reader, id.entity, [id.number], connection).first
+      let reader = try tables.rowReader(of: id.entity.rootEntity)
+      return try PostgresFetch(tables).rows(
+        [PostgresFetch.Rows(reader: reader, entity: id.entity, numbers: [id.number])], connection
+      ).first
     }
     rows[id] = .some(found)
     return found

@@ -16,6 +16,14 @@ package enum PostgresColumnKind: Sendable {
   /// The number of the row that a to-one relationship refers to.
   case reference(IDScope)
 
+  /// Whether the server takes the same values for equal as other stores do.
+  var groupsAlike: Bool {
+    switch self {
+    case .integer, .boolean, .text, .uuid, .instant, .reference: true
+    case .real, .uri, .decimal, .bytes: false
+    }
+  }
+
   /// The kind of an attribute's column; nil for one that has no column.
   package init?(_ attribute: AttributeDescription) {
     if attribute.isTransient { return nil }

@@ -14,6 +14,9 @@ struct PostgresRowReader: Sendable {
 
   /// The columns to select, without quotes: the row's number, its entity if the table holds several, and values.
   let selection: [String]
+  /// The same as SQL, and as columns of a fetch's table.
+  let columns: String
+  let fetchedColumns: String
   private let entities: [String: Entity]
   /// The only entity, of a table that holds one.
   private let single: Entity?
@@ -44,6 +47,9 @@ struct PostgresRowReader: Sendable {
       entities[layout.entity.name] = Entity(layout: layout, blank: blank, columns: columns)
     }
     self.selection = selection
+    let quoted = selection.map(SQLText.name)
+    columns = quoted.joined(separator: ", ")
+    fetchedColumns = quoted.map { "\(PostgresBuilder.root).\($0)" }.joined(separator: ", ")
     self.entities = entities
     single = first.entityColumn == nil ? entities[first.entity.name] : nil
   }

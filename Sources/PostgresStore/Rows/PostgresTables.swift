@@ -14,6 +14,8 @@ package final class PostgresTables: Sendable {
   let hasOrders: Bool
   let hasDerivations: Bool
   private let scopes: [Int: IDScope]
+  /// Readers of whole rows, by the indexes of the entities that they read with all that inherit from them.
+  private let rowReaders: [Int: PostgresRowReader]
   /// nil when nothing is logged.
   let log: PostgresSQLLog?
 
@@ -35,6 +37,12 @@ package final class PostgresTables: Sendable {
         entity, schema: schema, scopes: scopes, scope: IDScope.of(entity, in: identifier, isExact: true))
     }
     self.layouts = layouts
+    var rowReaders: [Int: PostgresRowReader] = [:]
+    for entity in entities {
+      let family = entity.selfAndDescendants.compactMap { layouts[$0.index] }
+      if !family.isEmpty { rowReaders[entity.index] = PostgresRowReader(family) }
+    }
+    self.rowReaders = rowReaders
     hasOrders = entities.contains(where: \.hasOrders)
     hasDerivations = entities.contains(where: \.hasDerivations)
   }
@@ -49,6 +57,12 @@ package final class PostgresTables: Sendable {
     let found = (includesSubentities ? entity.selfAndDescendants : [entity]).compactMap { layouts[$0.index] }
     guard !found.isEmpty else { throw ManagedObjectError.noStore(entity: entity.name) }
     return found
+  }
+
+  /// What makes rows of an entity, and of those that inherit from it, with all values.
+  func rowReader(of entity: EntityDescription) throws -> PostgresRowReader {
+    if let known = rowReaders[entity.index] { return known }
+    return PostgresRowReader(try layouts(of: entity))
   }
 
   /// Whether the store holds the entity, or one that inherits from it.

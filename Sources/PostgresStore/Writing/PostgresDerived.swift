@@ -84,9 +84,8 @@ struct PostgresDerived: DerivationKeeper {
     _ layouts: [PostgresLayout], _ slots: Set<Int>, _ entity: EntityDescription, _ condition: String, _ argument: Int64
   ) throws -> [StoreRow] {
     let reader = PostgresRowReader(layouts, slots: slots)
-    let columns = reader.selection.map(SQLText.name).joined(separator: ", ")
     let table = SQLText.name(tables.schema.table(of: entity))
-    let rows = try connection.query("SELECT \(columns) FROM \(table) WHERE \(condition)", [.int(argument)])
+    let rows = try connection.query("SELECT \(reader.columns) FROM \(table) WHERE \(condition)", [.int(argument)])
     return (0..<rows.count).compactMap { reader.row(rows, $0) }
   }
 }

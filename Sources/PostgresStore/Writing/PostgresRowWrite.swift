@@ -5,18 +5,22 @@ import SQLSchema
 
 /// Writes one save's rows into the tables, within a transaction.
 ///
-/// It is tried in the fast form first: many rows in each statement, which fails with the first conflict. In the careful form it
-/// collects all conflicts, and rows may exchange unique values.
+/// It is tried in the fast form first: many rows in each statement, and many statements sent together, which fail with the first
+/// conflict. In the careful form it collects all conflicts, and rows may exchange unique values.
 final class PostgresRowWrite {
   private let connection: PostgresConnection
+  private let writer: PostgresWriter
   private let tables: PostgresTables
   private let numbers: PostgresNumbers
   private let fetch: PostgresFetch
   private var numbered: [ManagedObjectID: Int64] = [:]
   private var clashes = UniquenessClashes()
 
-  init(_ connection: PostgresConnection, _ tables: PostgresTables, _ numbers: PostgresNumbers) {
+  init(
+    _ connection: PostgresConnection, of writer: PostgresWriter, _ tables: PostgresTables, _ numbers: PostgresNumbers
+  ) {
     self.connection = connection
+    self.writer = writer
     self.tables = tables
     self.numbers = numbers
     fetch = PostgresFetch(tables)
@@ -76,18 +80,22 @@ final class PostgresRowWrite {
     for row in changes.deleted { wanted[row.id.entity.rootEntity, default: []].append(row.id.number) }
     guard !wanted.isEmpty else { return }
     var stored: [ManagedObjectID: StoreRow] = [:]
+    var parts: [PostgresFetch.Rows] = []
+    func lock() throws {
+      for row in try fetch.rows(parts, connection) { stored[row.id] = row }
+      parts = []
+    }
+    // In one order, so that two saves don't wait for each other.
     for (root, numbers) in wanted.sorted(by: { $0.key.index < $1.key.index }) {
-      let reader = PostgresRowReader(try tables.layouts(of: root))
-      // In one order, so that two saves don't wait for each other.
+      let reader = try tables.rowReader(of: root)
       let sorted = numbers.sorted()
       for start in stride(from: 0, to: sorted.count, by: 5000) {
         let part = Array(sorted[start..<min(start + 5000, sorted.count)])
-        let key = SQLText.name(reader.selection[0])
-        for row in try fetch.rows(reader, root, part, connection, lock: " ORDER BY \(key) FOR NO KEY UPDATE") {
-          stored[row.id] = row
-        }
+        parts.append(PostgresFetch.Rows(reader: reader, entity: root, numbers: part, isLocked: true))
+        if part.count == 5000 { try lock() }
       }
     }
+    try lock()
     let conflicts = changes.mergeConflicts { stored[$0] }
     guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
   }
@@ -104,8 +112,8 @@ final class PostgresRowWrite {
       let layout = try tables.layout(of: entity)
       let numbers = PostgresValue.array(
         .int8, rows[start..<end].filter { !$0.id.isTemporaryID }.map { .int($0.id.number) })
-      for sql in layout.clearings { try connection.query(sql, [numbers]) }
-      try connection.query(
+      for sql in layout.clearings { try connection.enqueue(sql, [numbers]) }
+      try connection.enqueue(
         "DELETE FROM \(SQLText.name(layout.table)) WHERE \(SQLText.name(layout.keyColumn)) = ANY ($1)", [numbers])
       start = end
     }
@@ -148,7 +156,7 @@ final class PostgresRowWrite {
                 column.kind.type,
                 try part.map { try column.kind.value(of: updates[$0].values[column.slot], number: number) }))
           }
-          try connection.query(sql, parameters)
+          try connection.enqueue(sql, parameters)
         }
       }
     }
@@ -308,8 +316,12 @@ final class PostgresRowWrite {
       for column in layout.columns {
         parameters.append(.array(column.kind.type, try part.map { try value($0, column) }))
       }
+      guard isCareful else {
+        try connection.enqueue(sql, parameters)
+        continue
+      }
       let written = try connection.query(sql, parameters)
-      guard isCareful, written.count < part.count else { continue }
+      guard written.count < part.count else { continue }
       // Of several rows with one number, the first was written.
       var present = Set((0..<written.count).map { written.int($0, 0) })
       for index in part where present.remove(number(index)) == nil {
@@ -323,8 +335,7 @@ final class PostgresRowWrite {
   /// Collects a row's conflicts, one for each violated constraint.
   private func noteConflict(_ row: StoreRow, _ number: Int64, _ layout: PostgresLayout, isNew: Bool) throws {
     let root: EntityDescription = layout.entity.rootEntity
-    let reader = PostgresRowReader(try tables.layouts(of: root))
-    let columns = reader.selection.map(SQLText.name).joined(separator: ", ")
+    let reader = try tables.rowReader(of: root)
     var found: [(constraint: [String], row: StoreRow?)] = []
     for constraint in layout.entity.uniquenessConstraints {
       let isKey = constraint == layout.entity.primaryKey.map { [$0] }
@@ -347,7 +358,7 @@ final class PostgresRowWrite {
         }
       }
       let rows = try connection.query(
-        "SELECT \(columns) FROM \(SQLText.name(layout.table)) WHERE \(conditions.joined(separator: " AND "))",
+        "SELECT \(reader.columns) FROM \(SQLText.name(layout.table)) WHERE \(conditions.joined(separator: " AND "))",
         parameters)
       if rows.count > 0, let inTheWay = reader.row(rows, 0) { found.append((constraint.map(\.name), inTheWay)) }
     }
@@ -390,13 +401,13 @@ final class PostgresRowWrite {
       }
     }
     try removed.each { pair, sources, destinations in
-      try connection.query(
+      try connection.enqueue(
         "DELETE FROM \(SQLText.name(pair.table)) AS old USING unnest($1, $2) AS pair(a, b) "
           + "WHERE old.\(SQLText.name(pair.sourceColumn)) = pair.a AND old.\(SQLText.name(pair.destinationColumn)) = pair.b",
         [sources, destinations])
     }
     try added.each { pair, sources, destinations in
-      try connection.query(
+      try connection.enqueue(
         "INSERT INTO \(SQLText.name(pair.table)) (\(SQLText.name(pair.sourceColumn)), "
           + "\(SQLText.name(pair.destinationColumn))) SELECT a, b FROM unnest($1, $2) AS pair(a, b) ON CONFLICT DO NOTHING",
         [sources, destinations])
@@ -412,14 +423,18 @@ final class PostgresRowWrite {
 
   // Foreign keys are checked at the end, so the order among rows doesn't matter.
 
-  /// Checks references.
+  /// Runs what is still queued, and checks references.
   /// - Throws: ``ManagedObjectError/brokenReferences(_:)`` with every relationship of this write that leads nowhere.
   func checkReferences(_ changes: StoreChanges, _ ids: [ManagedObjectID], _ savedRows: [SavedRows]) throws {
-    guard !tables.schema.foreignKeys.isEmpty else { return }
+    guard !tables.schema.foreignKeys.isEmpty else { return try writer.runQueue(of: connection) }
     do {
-      try connection.run("SAVEPOINT lade_references; SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
+      try connection.begin(part: "lade_references")
+      try connection.enqueue("SET CONSTRAINTS ALL IMMEDIATE")
+      try connection.enqueue("SET CONSTRAINTS ALL DEFERRED")
+      try writer.runQueue(of: connection)
     } catch let error as PostgresError where error.state == "23503" {
-      try connection.run("ROLLBACK TO SAVEPOINT lade_references")
+      // A constraint that another program has added may be checked earlier.
+      do { try connection.rollBack(part: "lade_references") } catch is PostgresError { throw error }
       let found = try changes.brokenReferences(ids, savedRows, holds: tables.holds) { target in
         guard let number = number(target) else { return false }
         let layout = try tables.layouts(of: target.entity.rootEntity)[0]
@@ -429,10 +444,9 @@ final class PostgresRowWrite {
       } referrers: { id, relationship in
         let layouts = try tables.layouts(of: relationship.entity)
         let reader = PostgresRowReader(layouts, slots: [])
-        let columns = reader.selection.map(SQLText.name).joined(separator: ", ")
         let column = SQLText.name(tables.schema.column(of: relationship, in: relationship.entity))
         let rows = try connection.query(
-          "SELECT \(columns) FROM \(SQLText.name(layouts[0].table)) WHERE \(column) = $1", [.int(id.number)])
+          "SELECT \(reader.columns) FROM \(SQLText.name(layouts[0].table)) WHERE \(column) = $1", [.int(id.number)])
         return (0..<rows.count).compactMap { reader.id(rows, $0) }
       }
       guard found.isEmpty else { throw ManagedObjectError.brokenReferences(found) }

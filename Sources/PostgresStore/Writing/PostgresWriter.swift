@@ -18,6 +18,8 @@ final class PostgresWriter: @unchecked Sendable {
     let thread: pthread_t
     /// Whether it has written anything. One that has only locked rows changes nothing for others.
     var hasWritten = false
+    /// Names it, once it has written something.
+    var number: TransactionNumber?
   }
 
   let pool: PostgresPool
@@ -48,6 +50,15 @@ final class PostgresWriter: @unchecked Sendable {
 
   private func noteWrite() { state.withLock { $0?.hasWritten = true } }
 
+  /// Runs what is queued of a transaction's writes.
+  func runQueue(of connection: PostgresConnection) throws {
+    guard ownConnection === connection else { return try connection.runQueue() }
+    // Its number is asked for along with that, and isn't at the end.
+    let rows = try connection.queries([(TransactionNumber.current, [])])
+    let number = TransactionNumber(rows.first?.optionalText(0, 0))
+    state.withLock { $0?.number = number }
+  }
+
   /// - Throws: ``StoreTransactionError/refused(operation:path:)`` within a transaction of several writes.
   func refuseInTransaction(_ operation: String) throws {
     if ownConnection != nil { throw StoreTransactionError.refused(operation: operation, path: name) }
@@ -59,14 +70,15 @@ final class PostgresWriter: @unchecked Sendable {
       if let own = ownConnection {
         guard own.isOpen else { throw StoreTransactionError.lost(path: name) }
         noteWrite()
-        try own.run("SAVEPOINT lade_write")
+        try own.begin(part: "lade_write")
         do {
           let result = try body(own)
-          try own.run("RELEASE SAVEPOINT lade_write")
+          try own.end(part: "lade_write")
           return result
         } catch {
           guard own.isOpen else { throw error }
-          try own.run("ROLLBACK TO SAVEPOINT lade_write; RELEASE SAVEPOINT lade_write")
+          try own.rollBack(part: "lade_write")
+          try own.end(part: "lade_write")
           throw error
         }
       }
@@ -114,7 +126,8 @@ final class PostgresWriter: @unchecked Sendable {
     let connection = try repeating { (connection: PostgresConnection?) in
       let connection = try connection ?? pool.take()
       do {
-        try connection.begin()
+        if connection.isClosed { throw PostgresError(isLoss: true, message: "the server has closed the connection") }
+        try connection.beginSoon()
         return connection
       } catch {
         pool.giveBack(connection)
@@ -129,10 +142,16 @@ final class PostgresWriter: @unchecked Sendable {
     let (result, end) = try body()
     guard connection.isOpen else { throw StoreTransactionError.lost(path: name) }
     guard end == .commit else {
-      try connection.run("ROLLBACK")
+      try connection.rollBack()
       return result
     }
-    let number = try TransactionNumber(of: connection)
+    let number: TransactionNumber?
+    do {
+      number = try state.withLock { $0?.number } ?? TransactionNumber(of: connection)
+    } catch let error as PostgresError where error.isLoss {
+      // The COMMIT wasn't sent.
+      throw StoreTransactionError.lost(path: name)
+    }
     let hasWritten = state.withLock { $0?.hasWritten ?? false }
     guard try commit(connection, number, hasWritten: hasWritten) else { throw StoreTransactionError.lost(path: name) }
     return result
@@ -146,12 +165,14 @@ final class PostgresWriter: @unchecked Sendable {
     let timeline: String
 
     static let currentTimeline = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)"
+    static let current = "SELECT pg_current_xact_id_if_assigned()::text || ' ' || \(currentTimeline)"
 
     /// Nil for a transaction that has written nothing.
-    init?(of connection: PostgresConnection) throws {
-      let names = try connection.text(
-        "SELECT pg_current_xact_id_if_assigned()::text || ' ' || \(Self.currentTimeline)")
-      guard let names = names?.split(separator: " "), names.count == 2 else { return nil }
+    init?(of connection: PostgresConnection) throws { self.init(try connection.text(Self.current)) }
+
+    /// - Parameter text: the answer to ``current``.
+    init?(_ text: String?) {
+      guard let names = text?.split(separator: " "), names.count == 2 else { return nil }
       number = String(names[0])
       timeline = String(names[1])
     }

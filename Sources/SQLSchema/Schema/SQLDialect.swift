@@ -71,11 +71,14 @@ package struct SchemaRules: Sendable {
   package let declaresForeignKeys: Bool
   /// Whether indexes say that NULL comes before every value, as it does in SQLite.
   package let ordersNulls: Bool
+  /// Whether indexes say that they sort rows which are alike by number, as SQLite's do: so do fetches, and a page of one needn't be
+  /// sorted then.
+  package let endsIndexesWithNumber: Bool
 
   package init(
     database: String, maximumColumns: Int, maximumNameLength: Int?, reservedPrefixes: [String],
     reservedColumns: [String], numberType: String, primaryKey: String, markType: String, joinTableOptions: String,
-    declaresForeignKeys: Bool, ordersNulls: Bool
+    declaresForeignKeys: Bool, ordersNulls: Bool, endsIndexesWithNumber: Bool
   ) {
     self.database = database
     self.maximumColumns = maximumColumns
@@ -88,5 +91,6 @@ package struct SchemaRules: Sendable {
     self.joinTableOptions = joinTableOptions
     self.declaresForeignKeys = declaresForeignKeys
     self.ordersNulls = ordersNulls
+    self.endsIndexesWithNumber = endsIndexesWithNumber
   }
 }

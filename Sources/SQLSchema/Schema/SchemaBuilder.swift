@@ -48,7 +48,7 @@ struct SchemaBuilder<Dialect: SQLDialect> {
         IndexMap(
           name: names.take("\(table.name)_\(table.destinationColumn)"), table: table.name, columns: columns,
           isUnique: false, condition: nil,
-          ordersNulls: rules.ordersNulls))
+          ordersNulls: rules.ordersNulls, numberColumn: nil))
     }
   }
 
@@ -254,7 +254,8 @@ extension SchemaBuilder {
     indexes.append(
       IndexMap(
         name: names.take(name), table: table.name, columns: columns, isUnique: isUnique, condition: condition,
-        ordersNulls: rules.ordersNulls))
+        ordersNulls: rules.ordersNulls,
+        numberColumn: rules.endsIndexesWithNumber && !isUnique ? table.primaryKeyColumn : nil))
   }
 
   /// The constraints that `entity` declares itself.

@@ -44,7 +44,9 @@ struct SchemaNames {
 package enum SQLText {
   /// `name` in double quotes.
   package static func name(_ name: String) -> String {
-    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    // Most have nothing to double.
+    guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"" + name + "\"" }
+    return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 
   /// `text` as a literal in single quotes. For names of the model; values are bound.

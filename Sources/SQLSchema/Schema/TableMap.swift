@@ -138,6 +138,8 @@ package struct IndexMap: Sendable, Hashable {
   package let condition: String?
   /// Whether the statement says that NULL comes before every value.
   let ordersNulls: Bool
+  /// The column with the rows' numbers, where the statement says that rows which are alike are sorted by them.
+  let numberColumn: String?
 
   private func order(isAscending: Bool) -> String {
     isAscending ? (ordersNulls ? " NULLS FIRST" : "") : " DESC" + (ordersNulls ? " NULLS LAST" : "")
@@ -145,7 +147,9 @@ package struct IndexMap: Sendable, Hashable {
 
   /// The text of `CREATE INDEX`.
   package var createStatement: String {
-    let list = columns.map { $0.text + order(isAscending: $0.isAscending) }.joined(separator: ", ")
+    var terms = columns.map { $0.text + order(isAscending: $0.isAscending) }
+    if let numberColumn, !columns.contains(where: { $0.name == numberColumn }) { terms.append(SQLText.name(numberColumn)) }
+    let list = terms.joined(separator: ", ")
     return
       "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(SQLText.name(name)) ON \(SQLText.name(table)) (\(list))"
       + (condition.map { " WHERE \($0)" } ?? "")

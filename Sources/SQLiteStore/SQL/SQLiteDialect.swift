@@ -8,7 +8,8 @@ package enum SQLiteDialect: SQLDialect {
     // SQLite's default `SQLITE_MAX_COLUMN`.
     database: "SQLite", maximumColumns: 2000, maximumNameLength: nil, reservedPrefixes: ["sqlite_"],
     reservedColumns: [], numberType: "INTEGER", primaryKey: "INTEGER PRIMARY KEY", markType: "TEXT",
-    joinTableOptions: " WITHOUT ROWID", declaresForeignKeys: true, ordersNulls: false)
+    joinTableOptions: " WITHOUT ROWID", declaresForeignKeys: true, ordersNulls: false,
+    endsIndexesWithNumber: false)
 
   package static func columnType(_ attribute: AttributeDescription) throws(SchemaError) -> String {
     try ColumnType.declared(attribute)

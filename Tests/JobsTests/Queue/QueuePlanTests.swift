@@ -43,7 +43,7 @@ struct QueuePlanTests {
         _ = try ledger.firstEnds(of: .completed, limit: 1)
         _ = try ledger.prune(.completed, endedBefore: Date(), limit: 256, busy: [])
         _ = try ledger.turn { try $0.available(in: "import", besides: [], limit: 4) }
-        _ = try ledger.count(lanes: ["import"])
+        _ = try ledger.count(lanes: ["import"], in: ledger.context)
       }
     }
     #expect(

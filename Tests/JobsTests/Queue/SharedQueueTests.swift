@@ -50,6 +50,26 @@ struct SharedQueueTests {
     try await stop(members)
   }
 
+  @Test("claims a job in the transaction that ends the one before", arguments: QueueMember.Way.present)
+  func together(_ way: QueueMember.Way) async throws {
+    let member = try await QueueMember(
+      PostgresCluster.newSchema(),
+      settings {
+        $0.way = way
+        $0.lanes = [.init(name: "import", concurrency: 1)]
+      }
+    ) { _ in .completed(JobProgress()) }
+    _ = try await member.queue.pause(lane: "import", by: "test")
+    var ids: [Int64] = []
+    for _ in 0..<10 { ids.append(try await member.queue.submit(.of("work")).id) }
+    _ = try await member.queue.resume(lane: "import", by: "test")
+    for id in ids { _ = try await member.queue.whenEnded(id) }
+    var jobs: [Job] = []
+    for id in ids { jobs.append(try await member.queue.job(id)) }
+    #expect(jobs.dropFirst().map(\.startedAt) == jobs.dropLast().map(\.endedAt))
+    try await stop([member])
+  }
+
   @Test(
     "puts back the jobs of a daemon whose lease is over, and takes nothing from it any more",
     arguments: QueueMember.Way.present)
