@@ -44,7 +44,8 @@ extension JobQueue {
       let before = Set(self.lanes.keys)
       let counts = try self.state.counts ?? self.ledger.count(lanes: before, in: self.ledger.context)
       try Self.check(before.subtracting(lanes.keys), areDone: counts)
-      let newCounts = before == Set(lanes.keys) ? nil : try self.ledger.count(lanes: lanes.keys, in: self.ledger.context)
+      let newCounts =
+        before == Set(lanes.keys) ? nil : try self.ledger.count(lanes: lanes.keys, in: self.ledger.context)
       let controls = try self.changedControls(lanes)
       try self.ledger.beginSchedules(new.schedules)
       try self.ledger.beginRuns(of: new.watchedRecipes)

@@ -125,8 +125,10 @@ extension PostgresReader {
   package func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     guard let first = ids.first else { return [] }
     let reader = try tables.rowReader(of: first.entity.rootEntity)
-    return try watched(nil) { try PostgresFetch(tables).rows(
-        [PostgresFetch.Rows(reader: reader, entity: first.entity, numbers: ids.map(\.number))], $0) }
+    return try watched(nil) {
+      try PostgresFetch(tables).rows(
+        [PostgresFetch.Rows(reader: reader, entity: first.entity, numbers: ids.map(\.number))], $0)
+    }
   }
 
   package func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {

@@ -148,7 +148,9 @@ package struct IndexMap: Sendable, Hashable {
   /// The text of `CREATE INDEX`.
   package var createStatement: String {
     var terms = columns.map { $0.text + order(isAscending: $0.isAscending) }
-    if let numberColumn, !columns.contains(where: { $0.name == numberColumn }) { terms.append(SQLText.name(numberColumn)) }
+    if let numberColumn, !columns.contains(where: { $0.name == numberColumn }) {
+      terms.append(SQLText.name(numberColumn))
+    }
     let list = terms.joined(separator: ", ")
     return
       "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(SQLText.name(name)) ON \(SQLText.name(table)) (\(list))"
