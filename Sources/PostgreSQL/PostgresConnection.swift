@@ -76,13 +76,15 @@ package final class PostgresConnection: @unchecked Sendable {
 
   /// Whether it can be used for another transaction.
   package var isIdle: Bool {
-    queue.isEmpty && PQstatus(connection) == CONNECTION_OK && PQtransactionStatus(connection) == PQTRANS_IDLE
+    queue.isEmpty && isOpen && PQtransactionStatus(connection) == PQTRANS_IDLE
+      && PQpipelineStatus(connection) == PQ_PIPELINE_OFF
   }
 
-  /// Whether the server has closed the connection, as far as that has been heard. Doesn't wait.
+  /// Whether an idle connection has been closed, as far as that has been heard. Doesn't wait.
   package var isClosed: Bool {
-    guard isOpen, PQtransactionStatus(connection) == PQTRANS_IDLE else { return !isOpen }
-    return PQconsumeInput(connection) == 0 || !isOpen
+    var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+    // A server says something by itself before it ends the session, or when it was configured anew.
+    return !isOpen || poll(&descriptor, 1, 0) != 0
   }
 
   /// Whether the server was there when it was last looked at.
@@ -129,8 +131,13 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Begins a transaction with the next statement, if no pooler is between: then it begins now.
   package func beginSoon() throws {
     if isPooled { return try begin() }
-    try enqueue(Queued(text: "BEGIN", isPrepared: false))
+    try enqueue(Queued(text: Self.beginning, isPrepared: false))
   }
+
+  private static let beginning = "BEGIN"
+
+  /// Whether a transaction is open, or begins with the next statement.
+  package var hasTransaction: Bool { isInTransaction || queue.first?.text == Self.beginning }
 
   /// Runs statements that each may be a transaction of its own, and rely on what the session is set to. Where a pooler is between,
   /// they are one transaction, unless one is open.
@@ -406,15 +413,20 @@ package final class PostgresConnection: @unchecked Sendable {
 
   /// Lets the server forget prepared statements.
   private func forgetStatements() throws {
-    prepared.removeAll()
+    // What is queued is prepared after that.
+    let waiting = queue
+    queue = []
+    defer { queue = waiting }
     try run("DEALLOCATE ALL")
+    prepared = [:]
   }
 
   // MARK: Pipelines
 
   /// Sends what is queued and `wanted` together.
   /// - Returns: the rows of each of `wanted`.
-  /// - Throws: the first failure, after which nothing was run.
+  /// - Throws: the first failure, after which nothing was run. When the work isn't wanted any more, the connection is of no more
+  ///   use.
   @discardableResult
   private func pipeline(_ wanted: [Queued]) throws -> [PostgresRows] {
     if prepared.count + queue.count + wanted.count > Self.preparedLimit { try forgetStatements() }
@@ -431,22 +443,29 @@ package final class PostgresConnection: @unchecked Sendable {
           // The next may be the same.
           prepared[statement.key] = name
         }
-        names.append(name)
         try send(statement)
+        names.append(name)
       }
-    } catch { failure = error }
+    } catch {
+      failure = error
+      for statement in statements.dropFirst(names.count) { prepared[statement.key] = nil }
+    }
     try send { PQpipelineSync(connection) }
     var rows: [PostgresRows] = []
     for (statement, name) in zip(statements, names) {
       if name != nil {
-        do { try drain() } catch {
+        do {
+          try drain()
+        } catch let error as PostgresError {
           prepared[statement.key] = nil
           failure = failure ?? error
         }
       }
       do {
         try traced(statement.text, statement.parameters) { count in rows.append(try collect(&count)) }
-      } catch { failure = failure ?? error }
+      } catch let error as PostgresError {
+        failure = failure ?? error
+      }
     }
     try endPipeline()
     if let failure { throw failure }
@@ -461,8 +480,8 @@ package final class PostgresConnection: @unchecked Sendable {
         PQclear(result)
         guard isEnd else { continue }
         guard PQexitPipelineMode(connection) == 1 else { throw failure }
-      } else if PQstatus(connection) != CONNECTION_OK {
-        throw failure
+      } else if PQtransactionStatus(connection) != PQTRANS_ACTIVE {
+        throw isOpen ? Self.senseless : failure
       }
     }
   }

@@ -225,7 +225,7 @@ package final class PostgresPool: @unchecked Sendable {
     if connection.isOpen {
       do { try connection.rollBack() } catch { return release(nil) }
     }
-    release(connection.isIdle ? connection : nil)
+    release(connection.isIdle && !connection.isClosed ? connection : nil)
   }
 
   private func release(_ connection: PostgresConnection?) {

@@ -59,6 +59,25 @@ struct ConnectionLossTests {
     try coordinator.close()
   }
 
+  @Test("begins a transaction of several saves on a new connection after the server was restarted")
+  func transactionAfterRestart() async throws {
+    let server = try PostgresCluster()
+    let coordinator = try coordinator(server.address(), "shop")
+    func saveTwo(_ name: String) throws {
+      try coordinator.inOneTransaction(of: coordinator.persistentStores[0]) {
+        try save(name, in: coordinator)
+        try save("\(name) 2", in: coordinator)
+        return ((), .commit)
+      }
+    }
+    try saveTwo("Ada")
+    try await server.stop()
+    try await server.start()
+    try saveTwo("Bob")
+    #expect(try names(in: coordinator) == ["Ada", "Ada 2", "Bob", "Bob 2"])
+    try coordinator.close()
+  }
+
   @Test("fails with the server's absence when that lasts")
   func gone() async throws {
     let server = try PostgresCluster()

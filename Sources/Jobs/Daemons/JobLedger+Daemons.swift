@@ -198,10 +198,11 @@ extension LedgerTurn {
 extension LedgerTurn {
   /// How many jobs of a lane this daemon may claim, where several share the queue: no more than all of them together may run, or
   /// begin in a time. Until the turn's end no other daemon finds that out.
-  func room(in lane: LaneConfiguration, limit: Int, _ scope: ClaimScope) throws -> Int {
+  /// - Parameter waits: whether it waits for a daemon that is finding that out; otherwise there is no room then.
+  func room(in lane: LaneConfiguration, limit: Int, _ scope: ClaimScope, waits: Bool = true) throws -> Int {
     guard let daemon, lane.globalConcurrency != nil || lane.rate != nil else { return limit }
-    // Turns lock lanes by name, before rows: there is no deadlock.
-    guard try daemon.lock("lane \(lane.name)", waits: true) else { return 0 }
+    // Where it waits it is the first lock of a turn, which has one lane: there is no deadlock.
+    guard try daemon.lock("lane \(lane.name)", waits: waits) else { return 0 }
     var room = limit
     if let most = lane.globalConcurrency {
       let running =

@@ -80,8 +80,9 @@ extension JobQueue {
     struct Counts {
       /// A count that takes longer than that many seconds is a long one.
       static let longCount: TimeInterval = 0.05
-      /// After a long count there is none for that many times as long.
+      /// After a long count there is none for that many times as long, but no longer than so many seconds.
       static let pauses: Double = 20
+      static let longestPause: TimeInterval = 10
 
       let changes: Int64
       let lanes: Set<String>

@@ -91,11 +91,11 @@ extension JobLedger {
     request.propertiesToFetch =
       request.propertiesToGroupBy.map { .property($0) } + [.expression(ExpressionDescription("lade.count", .count()))]
     var counts = JobCounts(lanes: lanes)
-    try context.eachDictionary(request) { row in
-      guard case .string(let lane) = row[0], case .string(let name) = row[1], case .int(let number) = row[2],
-        let state = JobState(rawValue: name)
-      else { return }
-      counts.add(Int(number), to: state, in: lane)
+    for row in try context.fetchDictionaries(request) {
+      guard let lane: String = row[JobRecord.Key.lane.name], let number: Int = row["lade.count"],
+        let name: String = row[JobRecord.Key.state.name], let state = JobState(rawValue: name)
+      else { continue }
+      counts.add(number, to: state, in: lane)
     }
     return counts
   }

@@ -51,6 +51,8 @@ final class JobLedger: Sendable {
   let mainContext: ContextQueue
   /// Answers all reads of others. It has a queue of its own, because reading the disk stays off the main queue.
   let reader: ContextQueue
+  /// Counts, which may take long where several daemons share the queue.
+  let counter: ContextQueue
   private let now: @Sendable () -> Date
   /// How long a job that failed waits; from the next turn on.
   let backoff: Mutex<Backoff>
@@ -95,6 +97,7 @@ final class JobLedger: Sendable {
       .mainQueue, mergingSavesOf: coordinator, name: "jobs.main", needsRows: false)
     // It reads what is committed: a client that has an answer to a change reads at least that change.
     reader = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.reader")
+    counter = ContextQueue(.privateQueue, coordinator: coordinator, name: "jobs.counter")
     self.now = now
     self.backoff = Mutex(backoff)
     // Where the queue has no other writer, the rows of jobs that turns look up again and again needn't be read each time.
@@ -152,7 +155,10 @@ final class JobLedger: Sendable {
 
   /// A transaction of its own, on the ledger's queue, where the caller is. In a shared queue it may run several times.
   func turn<T>(_ body: (LedgerTurn) throws -> T) throws -> T {
-    let (result, changes) = try commit(tries: daemon == nil ? 1 : Self.mostTries) { turn in try body(turn) }
+    var isWhole = false
+    let (result, changes) = try commit(tries: daemon == nil ? 1 : Self.mostTries, isWhole: &isWhole) { turn in
+      try body(turn)
+    }
     announce(changes)
     letGo()
     return result
@@ -164,11 +170,14 @@ final class JobLedger: Sendable {
   private static let longestTry: TimeInterval = 30
 
   /// Runs a turn and commits it. One that has had no effect, because it met that of another program, runs again.
-  private func commit<T>(tries: Int, _ body: (LedgerTurn) throws -> T) throws -> (T, [LedgerChange]) {
+  /// - Parameter isWhole: whether nothing but the last commit can have failed.
+  private func commit<T>(
+    tries: Int, isWhole: inout Bool, _ body: (LedgerTurn) throws -> T
+  ) throws -> (T, [LedgerChange]) {
     let start = ContinuousClock.now
     var attempt = 1
     while true {
-      var isWhole = false
+      isWhole = false
       do {
         return try inTransaction {
           let turn = makeTurn()
@@ -232,25 +241,24 @@ final class JobLedger: Sendable {
     observer.withLock { $0.value }?.ledgerDidEndTurn()
   }
 
-  /// - Parameter isAlone: whether the requests failed together with others.
+  /// - Parameter isAlone: whether the requests failed together with others, or with what can share their transaction.
   private func answer(_ requests: [Request], isAlone: Bool) {
+    // One of several fails all of them: each is tried by itself then. Where others write, too, the same goes for what shares their
+    // transaction.
+    let sharesTurn = daemon == nil || !isAlone
+    let isOneOfSeveral = requests.count > 1 || (daemon != nil && sharesTurn)
+    var isWhole = false
     do {
-      // One of several fails all of them: each is tried by itself then.
-      let tries = requests.count > 1 ? 1 : daemon == nil ? 2 : Self.mostTries
-      var takesMore = daemon == nil || !isAlone
-      let (answers, changes) = try commit(tries: tries) { turn in
+      let tries = isOneOfSeveral ? 1 : daemon == nil ? 2 : Self.mostTries
+      let (answers, changes) = try commit(tries: tries, isWhole: &isWhole) { turn in
         let answers = try requests.map { try $0.body(turn) }
-        if takesMore {
-          // What others have locked, or changed, may be in the way of that alone.
-          takesMore = daemon == nil
-          try observer.withLock { $0.value }?.ledgerWillCommit(turn)
-        }
+        if sharesTurn { try observer.withLock { $0.value }?.ledgerWillCommit(turn) }
         return answers
       }
       announce(changes)
       for answer in answers { answer() }
     } catch {
-      if requests.count > 1 {
+      if requests.count > 1 || (isOneOfSeveral && (!isWhole || mayPass(error, isWhole: true))) {
         for request in requests { answer([request], isAlone: true) }
       } else {
         requests[0].fail(error)

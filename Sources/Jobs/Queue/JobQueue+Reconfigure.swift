@@ -51,7 +51,8 @@ extension JobQueue {
       try self.ledger.beginRuns(of: new.watchedRecipes)
 
       self.state.reconfigure(
-        lanes, controls: controls, counts: newCounts, retention: new.retention, watchedRecipes: new.watchedRecipes)
+        lanes, controls: controls, counts: self.membership == nil ? newCounts : nil, retention: new.retention,
+        watchedRecipes: new.watchedRecipes)
       self.ledger.backoff.withLock { $0 = new.backoff }
       self.scheduleRunner.replace(by: new.schedules)
       committed()

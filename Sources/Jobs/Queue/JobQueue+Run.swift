@@ -252,15 +252,14 @@ extension JobQueue: LedgerObserver {
   /// The same where other daemons claim, too. An error in the turn's transaction is the whole turn's.
   private func claimBesideOthers(_ turn: LedgerTurn, at now: Date) throws {
     var scope = claimScope
-    var rooms: [(lane: String, slots: Int)] = []
-    // Always in the same order, and before anything else is locked, so that daemons don't wait for each other.
-    for (lane, ids) in turn.endedByLane.sorted(by: { $0.key < $1.key }) {
+    for (lane, ids) in turn.endedByLane {
       guard let slots = state.slots(of: lane, after: ids, at: now), slots > 0,
         let configuration = state.controls[lane]?.configuration
       else { continue }
-      rooms.append((lane, try turn.room(in: configuration, limit: slots, scope)))
+      // The ends don't wait for a lane that another daemon looks at: a turn of its own follows.
+      let room = try turn.room(in: configuration, limit: slots, scope, waits: false)
+      if room > 0 { _ = try turn.claim(lane: lane, limit: room, &scope) }
     }
-    for (lane, slots) in rooms where slots > 0 { _ = try turn.claim(lane: lane, limit: slots, &scope) }
     state.takeNext(of: scope.use)
   }
 

@@ -336,8 +336,8 @@ extension JobQueue {
   package func counts() async throws -> JobCounts {
     if let counts = state.counts { return counts }
     guard membership != nil else { return try await ledger.queue.perform { try self.loadCounts(in: $0) } }
-    // Claims don't wait for that.
-    return try await ledger.reader.perform { try self.loadCounts(in: $0) }
+    // Neither claims nor lists wait for that.
+    return try await ledger.counter.perform { try self.loadCounts(in: $0) }
   }
 
   /// Counts. Where this queue has no other daemon, that is done once, on the ledger's queue, and later commits adjust the counts.
@@ -362,7 +362,8 @@ extension JobQueue {
     let isLong = ended - began > Looks.Counts.longCount
     looks.withLock {
       $0.counts = Looks.Counts(
-        changes: changes, lanes: names, goodUntil: isLong ? ended + (ended - began) * Looks.Counts.pauses : ended,
+        changes: changes, lanes: names,
+        goodUntil: isLong ? ended + min((ended - began) * Looks.Counts.pauses, Looks.Counts.longestPause) : ended,
         counts: counts)
     }
     return counts

@@ -51,7 +51,7 @@ struct PostgresFetch {
     let kinds = query.columns.map { column -> PostgresColumnKind? in
       switch column {
       case .aggregate(let aggregate) where aggregate.function == .count && !aggregate.isDistinct: .integer
-      case .value(.path(let path)): kind(of: path).flatMap { $0.groupsAlike ? $0 : nil }
+      case .value(.path(let path)) where !leadsElsewhere(path): kind(of: path).flatMap { $0.groupsAlike ? $0 : nil }
       default: nil
       }
     }
@@ -69,6 +69,13 @@ struct PostgresFetch {
       return query.groups.isEmpty ? rows : rows + " GROUP BY " + query.groups.map { list[$0] }.joined(separator: ", ")
     }
     return statement.map { ($0, known) }
+  }
+
+  /// Whether a path leads to an entity that another store holds. Its values are NULL, by which SQL groups nothing.
+  private func leadsElsewhere(_ path: ResolvedPath) -> Bool {
+    var steps = path.steps
+    if case .relationship(let last) = path.end { steps.append(last) }
+    return steps.contains { !tables.holds($0.destinationEntity) }
   }
 
   /// Selects the rows that fulfil those parts of a predicate's conjunction that are SQL.

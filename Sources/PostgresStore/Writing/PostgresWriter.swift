@@ -140,7 +140,7 @@ final class PostgresWriter: @unchecked Sendable {
       pool.giveBack(connection)
     }
     let (result, end) = try body()
-    guard connection.isOpen else { throw StoreTransactionError.lost(path: name) }
+    guard connection.isOpen, connection.hasTransaction else { throw StoreTransactionError.lost(path: name) }
     guard end == .commit else {
       try connection.rollBack()
       return result

@@ -71,8 +71,8 @@ package struct SchemaRules: Sendable {
   package let declaresForeignKeys: Bool
   /// Whether indexes say that NULL comes before every value, as it does in SQLite.
   package let ordersNulls: Bool
-  /// Whether indexes say that they sort rows which are alike by number, as SQLite's do: so do fetches, and a page of one needn't be
-  /// sorted then.
+  /// Whether a model's indexes say that they sort rows which are alike by number, as SQLite's do: so do fetches, and a page of one
+  /// needn't be sorted then.
   package let endsIndexesWithNumber: Bool
 
   package init(

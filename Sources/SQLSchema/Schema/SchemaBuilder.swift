@@ -247,7 +247,8 @@ extension SchemaBuilder {
   }
 
   private mutating func append(
-    _ name: String, _ table: TableMap, _ columns: [IndexMap.Column], isUnique: Bool = false, condition: String? = nil
+    _ name: String, _ table: TableMap, _ columns: [IndexMap.Column], isUnique: Bool = false, condition: String? = nil,
+    sortsPages: Bool = false
   ) {
     let same = indexes.contains { $0.table == table.name && $0.columns == columns && $0.condition == condition }
     guard !same else { return }
@@ -255,7 +256,7 @@ extension SchemaBuilder {
       IndexMap(
         name: names.take(name), table: table.name, columns: columns, isUnique: isUnique, condition: condition,
         ordersNulls: rules.ordersNulls,
-        numberColumn: rules.endsIndexesWithNumber && !isUnique ? table.primaryKeyColumn : nil))
+        numberColumn: sortsPages && rules.endsIndexesWithNumber ? table.primaryKeyColumn : nil))
   }
 
   /// The constraints that `entity` declares itself.
@@ -299,7 +300,7 @@ extension SchemaBuilder {
       for element in index.elements { columns.append(try writer.column(element, of: table)) }
       // The primary key is the table's own order.
       guard !columns.isEmpty, columns.map(\.name) != [table.primaryKeyColumn] else { return }
-      append("\(entity.name)_\(index.name)", table, columns, condition: condition)
+      append("\(entity.name)_\(index.name)", table, columns, condition: condition, sortsPages: true)
     } catch {
       warnings.append("\(entity.name)'s index \(index.name) isn't made: \(error)")
     }

@@ -141,14 +141,19 @@ package struct IndexMap: Sendable, Hashable {
   /// The column with the rows' numbers, where the statement says that rows which are alike are sorted by them.
   let numberColumn: String?
 
-  private func order(isAscending: Bool) -> String {
-    isAscending ? (ordersNulls ? " NULLS FIRST" : "") : " DESC" + (ordersNulls ? " NULLS LAST" : "")
+  private func order(of column: Column) -> String {
+    // No row lacks its number.
+    let ordersNulls = ordersNulls && column.name != numberColumn
+    return column.isAscending ? (ordersNulls ? " NULLS FIRST" : "") : " DESC" + (ordersNulls ? " NULLS LAST" : "")
   }
+
+  /// The terms that an index may have in PostgreSQL.
+  private static let mostTerms = 32
 
   /// The text of `CREATE INDEX`.
   package var createStatement: String {
-    var terms = columns.map { $0.text + order(isAscending: $0.isAscending) }
-    if let numberColumn, !columns.contains(where: { $0.name == numberColumn }) {
+    var terms = columns.map { $0.text + order(of: $0) }
+    if let numberColumn, terms.count < Self.mostTerms, !columns.contains(where: { $0.name == numberColumn }) {
       terms.append(SQLText.name(numberColumn))
     }
     let list = terms.joined(separator: ", ")

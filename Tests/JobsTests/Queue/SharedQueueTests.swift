@@ -70,6 +70,30 @@ struct SharedQueueTests {
     try await stop([member])
   }
 
+  @Test("writes an end although the claim that shares its transaction fails")
+  func endWithoutClaim() async throws {
+    let server = try PostgresCluster.shared()
+    let schema = PostgresCluster.newSchema()
+    let member = try await QueueMember(schema, settings { $0.lanes = [.init(name: "import", concurrency: 1)] }) { _ in
+      .completed(JobProgress())
+    }
+    _ = try await member.queue.pause(lane: "import", by: "test")
+    let first = try await member.queue.submit(.of("work"))
+    let second = try await member.queue.submit(.of("work"))
+    try await server.sql(
+      #"""
+      CREATE FUNCTION "\#(schema)".refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
+      CREATE TRIGGER refused BEFORE UPDATE ON "\#(schema)"."Job" FOR EACH ROW WHEN (NEW.id = \#(second.id))
+      EXECUTE FUNCTION "\#(schema)".refuse()
+      """#)
+    _ = try await member.queue.resume(lane: "import", by: "test")
+    #expect(try await member.queue.whenEnded(first.id).state == .completed)
+    #expect(try await member.queue.job(second.id).state == .available)
+    try await server.sql(#"DROP TRIGGER refused ON "\#(schema)"."Job""#)
+    #expect(try await member.queue.whenEnded(second.id).state == .completed)
+    try await stop([member])
+  }
+
   @Test(
     "puts back the jobs of a daemon whose lease is over, and takes nothing from it any more",
     arguments: QueueMember.Way.present)
