@@ -90,8 +90,10 @@ END
       return 1
     }
     eventually amid_transaction
-    is "count(*) > 0 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'a-1' AND mode = 'RowExclusiveLock'"
-    let_go() { is "count(*) = 0 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'a-1' AND mode = 'RowExclusiveLock'"; }
+    # It has locked rows, and may have changed some.
+    locks="FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'a-1' AND mode IN ('RowShareLock', 'RowExclusiveLock')"
+    is "count(*) > 0 $locks"
+    let_go() { is "count(*) = 0 $locks"; }
     eventually let_go
     signal CONT a
     meanwhile=revive
