@@ -402,20 +402,10 @@ struct SharedQueueTests {
     let schema = PostgresCluster.newSchema()
     let one = try await QueueMember(schema, looking())
     let two = try await QueueMember(schema, settings { $0.isStarted = false })
-    let (locked, lock) = AsyncStream<Void>.makeStream()
-    let isEnding = Mutex(false)
     // As between its look at the jobs of the store and its commit.
-    async let claiming: Void = two.queue.ledger.write { turn in
+    let claiming = await HeldTurn.begin(of: two) { turn in
       _ = try turn.daemon?.lock("store main", isShared: claim.isShared, waits: true)
-      lock.finish()
-      // The server ends transactions in which nothing is done.
-      while !isEnding.withLock({ $0 }) {
-        _ = try turn.context.count(for: FetchRequest<DaemonRecord>(entityName: QueueModel.daemon))
-        usleep(10_000)
-      }
-      return {}
     }
-    for await _ in locked {}
     let job = try await one.queue.submit(.of(claim.kind).with { $0.store = "main" })
     if claim.isClaimed {
       #expect(try await one.queue.whenEnded(job.id).state == .completed)
@@ -423,9 +413,79 @@ struct SharedQueueTests {
       for _ in 1...5 { await one.poll() }
       #expect(try await one.queue.job(job.id).state == .available)
     }
-    isEnding.withLock { $0 = true }
-    try await claiming
+    try await claiming.end()
     while try await one.queue.job(job.id).state != .completed { await one.poll() }
+    try await stop([one, two])
+  }
+
+  /// Waits until a daemon waits for what another one's transaction has locked, or something is the case.
+  private func waits(on server: PostgresCluster, or isEnough: () async throws -> Bool) async throws {
+    while try await server.sql("SELECT count(*) FROM pg_locks WHERE NOT granted") == "0", try await !isEnough() {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  @Test("claims no job of a lane with a limit over all daemons while another is about to")
+  func laneLock() async throws {
+    let server = try PostgresCluster()
+    var lane = LaneConfiguration(name: "import", concurrency: 2)
+    lane.globalConcurrency = 1
+    let limited = settings { $0.lanes = [lane] }
+    let one = try await QueueMember("work", limited, on: server)
+    let two = try await QueueMember("work", limited, on: server)
+    let claiming = await HeldTurn.begin(of: two) { turn in
+      _ = try turn.daemon?.lock("lane import", waits: true)
+    }
+    async let submitted = one.queue.submit(.of("work"))
+    try await waits(on: server) { try await one.queue.jobs().contains { $0.state == .completed } }
+    #expect(try await one.queue.jobs().map(\.state) == [.available])
+    try await claiming.end()
+    #expect(try await one.queue.whenEnded(submitted.id).state == .completed)
+    try await stop([one, two])
+  }
+
+  @Test("claims the next job while another daemon is about to claim the first")
+  func skipped() async throws {
+    let server = try PostgresCluster()
+    let one = try await QueueMember("work", on: server)
+    let two = try await QueueMember("work", settings { $0.isStarted = false }, on: server)
+    _ = try await one.queue.pause(lane: "import", by: "test")
+    let first = try await one.queue.submit(.of("work"))
+    let second = try await one.queue.submit(.of("work"))
+    let claiming = await HeldTurn.begin(of: two) { turn in
+      let locked = try turn.available(in: "import", besides: [], limit: 1).map(\.objectID.number)
+      #expect(locked == [first.id])
+    }
+    _ = try await one.queue.resume(lane: "import", by: "test")
+    let ends = Task { try await one.queue.whenEnded(second.id) }
+    try await waits(on: server) { try await one.queue.jobs().contains { $0.id == second.id && $0.state == .completed } }
+    #expect(try await one.queue.jobs().first { $0.id == second.id }?.state == .completed)
+    #expect(try await one.queue.jobs().first { $0.id == first.id }?.state == .available)
+    try await claiming.end()
+    #expect(try await ends.value.state == .completed)
+    #expect(try await one.queue.whenEnded(first.id).state == .completed)
+    try await stop([one, two])
+  }
+
+  @Test("lets a job run whose dependencies are ended by two daemons at the same time")
+  func dependenciesMetTogether() async throws {
+    let schema = PostgresCluster.newSchema()
+    let one = try await QueueMember(schema)
+    let two = try await QueueMember(schema, settings { $0.isStarted = false })
+    _ = try await one.queue.pause(lane: "import", by: "test")
+    let first = try await one.queue.submit(.of("work"))
+    let second = try await one.queue.submit(.of("work"))
+    let last = try await one.queue.submit(
+      .of("work").with {
+        $0.after = [first, second].map { JobDependency(job: $0.id, condition: .ended) }
+      })
+    let ending = await HeldTurn.begin(of: two) { turn in
+      try turn.apply(.cancelRequested, to: turn.job(second.id), reason: "not wanted", by: "test")
+    }
+    _ = try await one.queue.cancel(first.id, by: "test")
+    try await ending.end()
+    _ = try await one.queue.resume(lane: "import", by: "test")
+    #expect(try await one.queue.whenEnded(last.id).state == .completed)
     try await stop([one, two])
   }
 
@@ -822,5 +882,38 @@ struct SharedQueueTests {
     #expect(throws: QueueMembership.NotShared.self) {
       try QueueMembership(in: coordinator, as: .init(host: "one", version: "1"))
     }
+  }
+}
+
+/// A transaction of a daemon that isn't committed before it is let go.
+private final class HeldTurn: Sendable {
+  private let isEnding = Mutex(false)
+  private let task = Mutex<Task<Void, any Error>?>(nil)
+
+  /// Begins one, and waits until `body` has done its part. That runs again if the transaction does.
+  static func begin(of member: QueueMember, _ body: @escaping @Sendable (LedgerTurn) throws -> Void) async -> HeldTurn {
+    let held = HeldTurn()
+    let (done, signal) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await member.queue.ledger.write { turn in
+        defer { signal.finish() }
+        try body(turn)
+        signal.finish()
+        // The server ends transactions in which nothing is done.
+        while !held.isEnding.withLock({ $0 }) {
+          _ = try turn.context.count(for: FetchRequest<DaemonRecord>(entityName: QueueModel.daemon))
+          usleep(10_000)
+        }
+        return {}
+      }
+    }
+    held.task.withLock { $0 = task }
+    for await _ in done {}
+    return held
+  }
+
+  func end() async throws {
+    isEnding.withLock { $0 = true }
+    try await task.withLock(\.self)?.value
   }
 }
