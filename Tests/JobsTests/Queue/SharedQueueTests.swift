@@ -484,6 +484,7 @@ struct SharedQueueTests {
     }
     _ = try await one.queue.cancel(first.id, by: "test")
     try await ending.end()
+    try #require(try await one.queue.job(last.id).state == .available)
     _ = try await one.queue.resume(lane: "import", by: "test")
     #expect(try await one.queue.whenEnded(last.id).state == .completed)
     try await stop([one, two])
