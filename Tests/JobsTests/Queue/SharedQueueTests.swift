@@ -764,14 +764,16 @@ struct SharedQueueTests {
       try await body()
       return record.lines.dropFirst(known).map(\.message)
     }
+    // Through a pooler, BEGIN and COMMIT are around it.
+    let one = TransactionPooler.sizeForAll == nil ? 1 : 3
     while await member.poll().isNews {}
     for _ in 1...3 {
       let look = await statements { await member.poll() }
-      #expect(look.count == 1, "\(look)")
+      #expect(look.count == one, "\(look)")
     }
     let lease = try #require(try await member.queue.daemons().first { $0.isThis }?.leaseUntil)
     let renewal = try await statements { try member.queue.membership?.renew() }
-    #expect(renewal.count == 1, "\(renewal)")
+    #expect(renewal.count == one, "\(renewal)")
     #expect(try #require(try await member.queue.daemons().first { $0.isThis }?.leaseUntil) > lease)
     // A renewal is nothing to others, and a change is.
     #expect(await member.poll().isNews == false)

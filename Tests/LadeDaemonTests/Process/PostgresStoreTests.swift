@@ -90,7 +90,10 @@ struct PostgresStoreTests {
       "CREATE ROLE reader LOGIN PASSWORD 'sesame-open'; GRANT CREATE ON DATABASE postgres TO reader")
     let folder = try folder(server, more: ", credential: pg, backups: { keep: 2 }")
     try folder.write(
-      folder.text("lade.yaml").replacing(server.address(), with: server.address("reader")), to: "lade.yaml")
+      folder.text("lade.yaml").replacing(
+        "\"\(server.address())\"",
+        // pg_dump needs a session, which a pooler between doesn't give.
+        with: "\"\(server.address("reader"))\", direct: \"\(server.direct("reader"))\""), to: "lade.yaml")
     try FileManager.default.createDirectory(atPath: folder.file("credentials"), withIntermediateDirectories: true)
     try folder.write("sesame-open\n", to: "credentials/pg")
     let daemon = try folder.launch(["CREDENTIALS_DIRECTORY": folder.file("credentials")])
