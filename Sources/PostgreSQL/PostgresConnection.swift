@@ -83,7 +83,7 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Whether an idle connection has been closed, as far as that has been heard. Doesn't wait.
   package var isClosed: Bool {
     var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
-    // A server says something by itself before it ends the session, or when it was configured anew.
+    // A server sends something unasked only before it ends the session, or when its configuration was reloaded.
     return !isOpen || poll(&descriptor, 1, 0) != 0
   }
 
@@ -136,8 +136,11 @@ package final class PostgresConnection: @unchecked Sendable {
 
   private static let beginning = "BEGIN"
 
-  /// Whether a transaction is open, or begins with the next statement.
-  package var hasTransaction: Bool { isInTransaction || queue.first?.text == Self.beginning }
+  /// Whether a transaction that hasn't failed is open, or begins with the next statement. The COMMIT of a failed one would roll it
+  /// back without an error.
+  package var canCommit: Bool {
+    PQtransactionStatus(connection) == PQTRANS_INTRANS || queue.first?.text == Self.beginning
+  }
 
   /// Runs statements that each may be a transaction of its own, and rely on what the session is set to. Where a pooler is between,
   /// they are one transaction, unless one is open.
@@ -184,8 +187,8 @@ package final class PostgresConnection: @unchecked Sendable {
 
   // MARK: Statements
 
-  /// Has a statement of a transaction run with the next one, before it: one whose rows nobody wants. If it fails, the next one
-  /// isn't run, and fails in its stead.
+  /// Queues a statement of a transaction whose rows aren't needed. It is sent with the next statement and runs before it. If it
+  /// fails, the next one doesn't run, and throws its error.
   package func enqueue(_ statement: String, _ parameters: [PostgresValue] = []) throws {
     try enqueue(Queued(text: statement, parameters: parameters, isPrepared: !parameters.isEmpty))
   }

@@ -78,6 +78,25 @@ struct ConnectionLossTests {
     try coordinator.close()
   }
 
+  @Test("says so when a transaction can't be committed, because a failure in it was passed over")
+  func failedTransaction() async throws {
+    let server = try PostgresCluster()
+    let coordinator = try coordinator(server.address(), "shop")
+    try save("Ada", in: coordinator)
+    try await server.sql(#"ALTER TABLE shop."Company" RENAME COLUMN name TO former"#)
+    var readsCompanies = true
+    #expect(throws: StoreTransactionError.self) {
+      try coordinator.inOneTransaction(of: coordinator.persistentStores[0]) {
+        try save("Bob", in: coordinator)
+        readsCompanies = (try? context(coordinator).all(Company.self, sortedBy: "name")) != nil
+        return ((), .commit)
+      }
+    }
+    #expect(!readsCompanies)
+    #expect(try names(in: coordinator) == ["Ada"])
+    try coordinator.close()
+  }
+
   @Test("fails with the server's absence when that lasts")
   func gone() async throws {
     let server = try PostgresCluster()

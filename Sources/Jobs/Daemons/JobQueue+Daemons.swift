@@ -80,7 +80,7 @@ extension JobQueue {
     struct Counts {
       /// A count that takes longer than that many seconds is a long one.
       static let longCount: TimeInterval = 0.05
-      /// After a long count there is none for that many times as long, but no longer than so many seconds.
+      /// How many times as long as a long count took its result is kept, and for how many seconds at most.
       static let pauses: Double = 20
       static let longestPause: TimeInterval = 10
 

@@ -331,8 +331,9 @@ extension JobQueue {
     try await ledger.read(filter).map(completed)
   }
 
-  /// How many jobs there are, by lane and state. Costs the same with a million, but in a shared queue, where they are counted anew
-  /// when any daemon has changed something: there, what takes long may be some seconds old.
+  /// How many jobs there are, by lane and state. With one daemon the cost doesn't depend on their number. In a shared queue they
+  /// are counted again when any daemon has changed something, and the result may be up to ten seconds old where counting takes
+  /// long.
   package func counts() async throws -> JobCounts {
     if let counts = state.counts { return counts }
     guard membership != nil else { return try await ledger.queue.perform { try self.loadCounts(in: $0) } }

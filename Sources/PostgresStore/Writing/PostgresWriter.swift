@@ -140,11 +140,12 @@ final class PostgresWriter: @unchecked Sendable {
       pool.giveBack(connection)
     }
     let (result, end) = try body()
-    guard connection.isOpen, connection.hasTransaction else { throw StoreTransactionError.lost(path: name) }
+    guard connection.isOpen else { throw StoreTransactionError.lost(path: name) }
     guard end == .commit else {
       try connection.rollBack()
       return result
     }
+    guard connection.canCommit else { throw StoreTransactionError.lost(path: name) }
     let number: TransactionNumber?
     do {
       number = try state.withLock { $0?.number } ?? TransactionNumber(of: connection)
