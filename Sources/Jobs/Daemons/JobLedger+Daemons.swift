@@ -139,6 +139,24 @@ extension JobLedger {
     }
   }
 
+  /// Gives the jobs that this host has under its former name its present one, on the ledger's queue, where the caller is.
+  /// - Returns: how many there were.
+  /// - Throws: ``QueueMembership/HostInUse``, or the store's error.
+  func renameHost(from former: String) throws -> Int {
+    guard let daemon else { return 0 }
+    let host = JobRecord.Key.host.name
+    var request = BatchUpdateRequest(entityName: QueueModel.job)
+    request.predicate = .equal(host, .string(former))
+    request.propertiesToUpdate = [host: .constant(.string(daemon.host))]
+    request.resultType = .count
+    defer { context.reset() }
+    return try turn { turn in
+      try turn.lockEntries()
+      try daemon.check(former: former)
+      return try turn.context.execute(request).count ?? 0
+    }
+  }
+
   /// The hosts of daemons whose leases aren't over, without this one's, on the ledger's queue, where the caller is.
   func otherHosts() throws -> Set<String> {
     guard let daemon else { return [] }

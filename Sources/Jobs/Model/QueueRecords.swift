@@ -80,7 +80,7 @@ package final class DaemonRecord: ManagedObject {
 
   /// The names of the attributes that requests search and sort by.
   enum Key: String, CaseIterable {
-    case incarnation, startedAt, isGone
+    case incarnation, host, startedAt, isGone
 
     var name: String { rawValue }
   }

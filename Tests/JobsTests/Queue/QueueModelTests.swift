@@ -41,7 +41,7 @@ struct QueueModelTests {
         "LaneSetting: lane isPaused pausedBy pausedAt concurrency",
         "JobSchedule: name calendar handled lastElapse lastOutcome lastOrigin isPaused pausedBy pausedAt",
         "RecipeRun: recipe endedAt job records",
-        "QueueDaemon: incarnation host startedAt process version isGone", "QueueLease: incarnation until",
+        "QueueDaemon: incarnation host startedAt process version isGone folder", "QueueLease: incarnation until",
         "JobFilePart: job name start bytes closing",
       ])
   }

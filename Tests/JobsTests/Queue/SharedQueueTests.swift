@@ -709,6 +709,122 @@ struct SharedQueueTests {
     try await stop([two, again])
   }
 
+  @Test("has no entry taken over any more once a daemon of its host has started")
+  func endOfTakeOvers() async throws {
+    let server = try PostgresCluster()
+    func member(_ host: String) async throws -> QueueMember {
+      try await QueueMember(
+        "work",
+        looking {
+          $0.host = host
+          $0.takesSharedEntries = true
+        }, on: server)
+    }
+    let one = try await member("one")
+    let left = try await one.queue.submit(entry("a.csv"))
+    let two = try await member("two")
+    _ = try await one.stop()
+    await two.poll()
+    // It has found that no daemon works on the host, and is about to take the entry over.
+    let takingOver = await HeldTurn.begin(of: two) { turn in
+      let jobs = FetchRequest<JobRecord>(entityName: QueueModel.job)
+      try turn.lockEntries()
+      for job in try turn.context.fetch(jobs) { try turn.takeOver(job) { true } }
+    }
+    let again = try await member("one")
+    let hasEnded = Shared<Bool>()
+    let ending = Task {
+      try await again.queue.endTakeOvers()
+      hasEnded.append(true)
+      return try await again.queue.wasTakenOver(left.id)
+    }
+    try await waits(on: server) { !hasEnded.all.isEmpty }
+    try await takingOver.end()
+    #expect(try await ending.value)
+    try await stop([two, again])
+  }
+
+  // MARK: The names of hosts
+
+  @Test("refuses a daemon under the name of a host where one with another state folder works, until that is gone")
+  func sameHost() async throws {
+    let schema = PostgresCluster.newSchema()
+    func member(_ folder: String?) async throws -> QueueMember {
+      try await QueueMember(
+        schema,
+        looking {
+          $0.host = "one"
+          $0.folder = folder
+          $0.isStarted = false
+        })
+    }
+    let (first, second) = (try await member("a"), try await member("b"))
+    try await first.queue.settleHost(renamedFrom: nil)
+    try await second.queue.settleHost(renamedFrom: nil)
+    try await first.queue.start()
+    let refusal = QueueMembership.HostInUse(
+      host: "one", process: Int64(ProcessInfo.processInfo.processIdentifier), isFormer: false)
+    await #expect(throws: refusal) { try await second.queue.settleHost(renamedFrom: nil) }
+    await #expect(throws: refusal) { try await second.queue.start() }
+    // The one that was refused has left nothing behind, and one with the same folder was killed and is back.
+    #expect(try await first.queue.daemons().count == 1)
+    let again = try await member("a")
+    try await again.queue.settleHost(renamedFrom: nil)
+    try await again.queue.start()
+    try await stop([first, again])
+    try await second.queue.settleHost(renamedFrom: nil)
+    try await second.queue.start()
+    try await stop([second])
+  }
+
+  @Test("gives a host that is renamed its jobs, and no other's")
+  func renamedHost() async throws {
+    let schema = PostgresCluster.newSchema()
+    func member(_ host: String, _ folder: String, after former: [String] = []) async throws -> QueueMember {
+      try await QueueMember(
+        schema,
+        looking {
+          $0.host = host
+          $0.folder = folder
+          $0.formerHosts = former
+          $0.takesSharedEntries = true
+          $0.isStarted = false
+        })
+    }
+    let (one, two) = (try await member("one", "a"), try await member("two", "b"))
+    for member in [one, two] { try await member.queue.start() }
+    let (mine, theirs) = (try await one.queue.submit(entry("a.csv")), try await two.queue.submit(entry("b.csv")))
+    let taken = try await one.queue.submit(entry("c.csv"))
+    _ = try await one.stop()
+    await two.poll()
+    _ = try await two.queue.submit(entry("c.csv"))
+
+    let three = try await member("three", "a", after: ["one"])
+    try await three.queue.settleHost(renamedFrom: "one")
+    try await three.queue.start()
+    try await three.queue.endTakeOvers()
+    #expect(try await three.queue.wasTakenOver(taken.id), "it was, under the former name")
+    #expect(try await !three.queue.wasTakenOver(theirs.id))
+    #expect(try await three.queue.job(mine.id).host == "three")
+    #expect(try await three.queue.job(theirs.id).host == "two")
+    _ = try await three.queue.fileArrived(mine.id, activeName: "\(mine.id)-a.csv", by: "spool")
+    #expect(try await three.queue.whenEnded(mine.id).state == .completed)
+    try await stop([three])
+
+    // A name that another has by now.
+    let other = try await member("three", "c")
+    try await other.queue.start()
+    let four = try await member("four", "a", after: ["one", "three"])
+    await #expect {
+      try await four.queue.settleHost(renamedFrom: "three")
+    } throws: { error in
+      (error as? QueueMembership.HostInUse)?.isFormer == true
+    }
+    #expect(try await two.queue.job(mine.id).host == "three")
+    try await stop([other, two])
+    try four.coordinator.close()
+  }
+
   // MARK: How work is found
 
   @Test("finds what others take in by looking alone")

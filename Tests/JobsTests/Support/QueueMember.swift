@@ -26,6 +26,8 @@ final class QueueMember: Sendable {
 
   struct Settings: Sendable {
     var host = "here"
+    var formerHosts: [String] = []
+    var folder: String?
     var way = Way.direct
     /// A lease isn't lost because the tests have little time.
     var timing = QueueMembership.Timing(lease: 600)
@@ -60,8 +62,11 @@ final class QueueMember: Sendable {
     options.announcesCommits = false
     options.sqlLog = settings.statements == nil ? .off : .statements
     let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    try coordinator.addPersistentStore(
-      .postgres(address, schema: schema, options: options, sqlLogger: settings.statements?.logger ?? quiet))
+    var description = PersistentStoreDescription.postgres(
+      address, schema: schema, options: options, sqlLogger: settings.statements?.logger ?? quiet)
+    // A lock isn't given up because the tests have little time.
+    description.timeout = 600
+    try coordinator.addPersistentStore(description)
     var catalogue = OperationCatalogue()
     catalogue.add("work") { ScriptedOperation(job: $0, environment: $1, script: work) }
     catalogue.add("alone", access: .exclusive) {
@@ -73,7 +78,10 @@ final class QueueMember: Sendable {
         dataStores: [:], activeDirectory: folder.url, rejectsDirectory: folder.url, logger: quiet),
       retention: settings.retention, schedules: settings.schedules,
       membership: try QueueMembership(
-        in: coordinator, as: .init(host: settings.host, version: "1"), timing: settings.timing,
+        in: coordinator,
+        as: .init(
+          host: settings.host, formerHosts: settings.formerHosts, folder: settings.folder, version: "1"),
+        timing: settings.timing,
         takesSharedEntries: settings.takesSharedEntries),
       logger: quiet)
     queue.delegate = delegate

@@ -82,10 +82,20 @@ struct SharedFolderTests {
     try await second.stop()
   }
 
+  /// Gives a daemon's host another name.
+  private func call(_ folder: DaemonFolder, _ name: String, instead former: String) throws {
+    let text = try folder.text("lade.yaml")
+    try folder.write(text.replacing("host: \(former),", with: "host: \(name),"), to: "lade.yaml")
+  }
+
   @Test(
-    "loses no file and imports none twice when a daemon is killed at any step of taking it, whether it comes back or not",
-    arguments: [false, true])
-  func killed(isElsewhere: Bool) async throws {
+    """
+    loses no file and imports none twice when a daemon is killed at any step of taking it, whether it comes back or not, also \
+    under another name
+    """,
+    arguments: [(isElsewhere: false, isRenamed: false), (true, false), (false, true)])
+  func killed(_ how: (isElsewhere: Bool, isRenamed: Bool)) async throws {
+    let isElsewhere = how.isElsewhere
     let server = try PostgresCluster()
     let shared = try Shared(isElsewhere: isElsewhere)
     let (one, two) = (try folder(server, host: "one", shared), try folder(server, host: "two", shared))
@@ -112,6 +122,12 @@ struct SharedFolderTests {
       // What is still there is taken over, and what has been begun with waits for its host.
       let second = try await two.start()
       while try !shared.names().isEmpty || shared.names("").contains(where: { $0.hasSuffix(".job") }) {}
+      if how.isRenamed {
+        let former = round == 1 ? "one" : "one-\(round - 1)"
+        try call(one, "one-\(round)", instead: former)
+        let isHeld = #"SELECT FROM work."QueueDaemon" JOIN work."QueueLease" USING (incarnation) WHERE until > now()"#
+        while try await server.sql("SELECT EXISTS (\(isHeld) AND host = '\(former)')") == "t" {}
+      }
       let again = try await one.start()
       while try await server.sql(areImported) != "t" || !one.names(in: "spool/active").isEmpty {}
       let takeOvers = #"SELECT count(*) FROM work."JobTransition" WHERE reason LIKE 'taken over%'"#
@@ -130,6 +146,34 @@ struct SharedFolderTests {
     }
     let done = try one.names(in: "spool/done") + two.names(in: "spool/done")
     #expect(Set(done).count == round * 3, "\(done.sorted())")
+  }
+
+  @Test("leaves its files to the host that has them, and to it under its next name")
+  func renamed() async throws {
+    let server = try PostgresCluster()
+    let shared = try Shared()
+    let (one, two) = (try folder(server, host: "one", shared), try folder(server, host: "two", shared))
+    let daemon = try await one.start()
+    #expect(try await one.ladectl("pause", "import").status == 0)
+    try shared.drop("number,name\n1,Ada\n", as: "a.csv")
+    while try one.names(in: "spool/active").isEmpty {}
+    try await daemon.stop()
+    try call(one, "three", instead: "one")
+    // Another may not have the name of a host that works.
+    let second = try await two.start()
+    try call(one, "two", instead: "three")
+    let refused = try one.launch()
+    #expect(try await refused.ended() == .exit(75))
+    #expect(
+      try refused.log.contains("a daemon with another state folder (process \(second.pid)) works on it as host two"))
+    try call(one, "three", instead: "two")
+    let again = try await one.start()
+    #expect(try await one.ladectl("resume", "import").status == 0)
+    let job = try await one.job(of: "a.csv")
+    #expect(job.state == .completed && job.host == "three")
+    #expect(try one.names(in: "spool/done").count == 1)
+    try await again.stop()
+    try await second.stop()
   }
 
   @Test("is found when it comes, and isn't made")

@@ -91,10 +91,10 @@ package enum QueueModel {
       propertyNames: ["recipe", "endedAt", "job", "records"],
       propertyTypes: [.attribute(.string), .attribute(.date), .attribute(.integer64), .attribute(.integer64)]),
     "QueueDaemon": ClassLayout(
-      propertyNames: ["incarnation", "host", "startedAt", "process", "version", "isGone"],
+      propertyNames: ["incarnation", "host", "startedAt", "process", "version", "isGone", "folder"],
       propertyTypes: [
         .attribute(.string), .attribute(.string), .attribute(.date), .attribute(.integer64), .attribute(.string),
-        .attribute(.boolean),
+        .attribute(.boolean), .attribute(.string),
       ]),
     "QueueLease": ClassLayout(
       propertyNames: ["incarnation", "until"],
@@ -526,6 +526,11 @@ package enum QueueModel {
         <attribute name="isGone" attributeType="Boolean" defaultValueString="NO" usesScalarValueType="YES">
             <userInfo>
                 <entry key="documentation" value="Whether its lease was found over. Nothing else ever changes: the row is the fence of what the daemon writes."/>
+            </userInfo>
+        </attribute>
+        <attribute name="folder" optional="YES" attributeType="String">
+            <userInfo>
+                <entry key="documentation" value="Names the folder with the daemon&#x27;s state, as no other one. Of two daemons with the same host and different folders one has the other&#x27;s name by mistake."/>
             </userInfo>
         </attribute>
         <uniquenessConstraints>

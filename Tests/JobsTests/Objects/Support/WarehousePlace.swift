@@ -20,10 +20,13 @@ struct WarehousePlace: Sendable {
   init(_ kind: Kind) throws {
     folder = try ScratchDirectory()
     queue = .sqlite(at: folder.file("queue.sqlite"))
-    data =
+    var data: PersistentStoreDescription =
       switch kind {
       case .sqlite: .sqlite(at: folder.file("data.sqlite"))
       case .postgres: .postgres(try PostgresCluster.shared().address(), schema: PostgresCluster.newSchema())
       }
+    // A lock isn't given up because the tests have little time.
+    data.timeout = 600
+    self.data = data
   }
 }
