@@ -21,6 +21,8 @@ package struct PostgresAccess: Sendable {
   package var trace: (@Sendable (PostgresTrace) -> Void)?
   /// What lets connections use what they have been opened for; nil where nothing has to.
   package var entry: PostgresEntry?
+  /// Says that the server can't be reached, while its callers wait for it; nil where nobody is told.
+  package var outage: PostgresOutage?
 
   /// - Parameter lockTimeout: how long a statement waits for another transaction's lock, in seconds.
   package init(
@@ -64,6 +66,7 @@ package struct PostgresAccess: Sendable {
     self.string = string
     (password, settings, parameters) = (other.password, other.settings, other.parameters)
     (idleLimit, check, trace, entry) = (other.idleLimit, other.check, other.trace, other.entry)
+    outage = other.outage
   }
 
   /// Opens a connection.
@@ -157,6 +160,8 @@ package final class PostgresPool: @unchecked Sendable {
   private var idle: [PostgresConnection] = []
   private var used = 0
   private var isClosed = false
+  /// The pause between two tries from which on an outage is one.
+  private static let longestSilence = 0.3
 
   package init(_ access: PostgresAccess, limit: Int, timeout: TimeInterval) {
     self.access = access
@@ -172,9 +177,15 @@ package final class PostgresPool: @unchecked Sendable {
     var pause = 0.02
     while true {
       do {
-        return try once(body)
+        let result = try once(body)
+        access.outage?.end()
+        return result
       } catch let error as PostgresError where error.mayPass && Date() < end && !isStopped {
-        if error.isLoss { forgetIdle() }
+        if error.isLoss {
+          forgetIdle()
+          // Connections are lost, and made again, without a word.
+          if pause >= Self.longestSilence { access.outage?.begin(error) }
+        }
         Thread.sleep(forTimeInterval: pause)
         pause = min(pause * 2, 1)
       }

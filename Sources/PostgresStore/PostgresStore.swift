@@ -52,10 +52,17 @@ package final class PostgresStore: IncrementalStore {
     newIdentifier: String? = nil, timeout: TimeInterval = 30, logger: Logger = Logger(label: "sql"),
     backgroundFailureHandler: (@Sendable (StoreFailure) -> Void)? = nil
   ) throws {
-    let access = PostgresAccess(
+    let report = backgroundFailureHandler ?? PersistentStoreDescription.reportToStandardError
+    var access = PostgresAccess(
       string, password: options.password, schema: namespace, lockTimeout: timeout,
       isSynchronous: options.durability == .everySave)
     let sessions = PostgresSessions(namespace: namespace, name: "postgres schema \(namespace)")
+    access.outage = PostgresOutage { error in
+      let told = PostgresError(
+        isLoss: true, state: error.state, message: "\(error.message); trying again for up to \(Int(timeout)) seconds",
+        detail: error.detail)
+      report(PostgresFailure.failure(told, sessions.name))
+    }
     let opening = PostgresOpening(
       model: model, entities: entities, access: access, sessions: sessions, migration: migration,
       isReadOnly: isReadOnly, newIdentifier: newIdentifier, timeout: timeout)
@@ -81,7 +88,7 @@ package final class PostgresStore: IncrementalStore {
     if let log { using.trace = { log.note($0) } }
     self.init(
       using, sessions, opened, entities: entities, options: options, isReadOnly: isReadOnly, timeout: timeout, log: log,
-      report: backgroundFailureHandler ?? PersistentStoreDescription.reportToStandardError)
+      report: report)
   }
 
   /// A store whose tables are known to fit.

@@ -59,6 +59,32 @@ struct ConnectionLossTests {
     try coordinator.close()
   }
 
+  @Test("says once of each time that the server can't be reached, while those who ask it wait")
+  func outages() async throws {
+    let server = try PostgresCluster()
+    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    var description = PersistentStoreDescription.postgres(server.address(), schema: "shop")
+    let (told, telling) = AsyncStream<StoreFailure>.makeStream()
+    description.backgroundFailureHandler = { telling.yield($0) }
+    try coordinator.addPersistentStore(description)
+    var failures = told.makeAsyncIterator()
+    for round in 1...2 {
+      try await server.stop()
+      let saves = (1...3).map { number in
+        Task(executorPreference: QueueExecutor()) { try save("\(round) \(number)", in: coordinator) }
+      }
+      let failure = await failures.next()
+      #expect(
+        failure?.message.hasSuffix("; trying again for up to 30 seconds") == true, "\(String(describing: failure))")
+      try await server.start()
+      for save in saves { try await save.value }
+    }
+    telling.finish()
+    #expect(await failures.next() == nil)
+    #expect(try names(in: coordinator).count == 6)
+    try coordinator.close()
+  }
+
   @Test("begins a transaction of several saves on a new connection after the server was restarted")
   func transactionAfterRestart() async throws {
     let server = try PostgresCluster()

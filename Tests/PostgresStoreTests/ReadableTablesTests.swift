@@ -14,6 +14,25 @@ struct ReadableTablesTests {
     return coordinator
   }
 
+  @Test("are made in a schema that the role was given, and otherwise it is said how it gets one")
+  func givenSchema() async throws {
+    let server = try PostgresCluster()
+    try await server.sql("CREATE ROLE poor LOGIN")
+    let address = server.direct() + " user=poor"
+    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    let description = PersistentStoreDescription.postgres(address, schema: "given")
+    #expect {
+      try coordinator.addPersistentStore(description)
+    } throws: { error in
+      let text = "\(error)"
+      return text.contains("permission denied")
+        && text.contains("TO \"poor\", or make the schema: CREATE SCHEMA \"given\"")
+    }
+    try await server.sql("CREATE SCHEMA given AUTHORIZATION poor")
+    try coordinator.addPersistentStore(description)
+    try coordinator.close()
+  }
+
   @Test("have the model's names and PostgreSQL's own types")
   func types() async throws {
     try open(PredicateFixture.model).close()

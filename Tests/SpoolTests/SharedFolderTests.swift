@@ -49,6 +49,21 @@ struct SharedFolderTests {
     #expect(try spool.names("incoming") == ["gtfs-x.job"])
   }
 
+  @Test("is waited for where it isn't there, which is logged once, and so is its coming")
+  func missing() async throws {
+    let log = LogCollector()
+    let intake = try spool.intake(
+      SpoolDirectories(path: spool.path + "/spool", sharedIncoming: shared), log: log, ledger: ledger)
+    try #require(rename(shared, shared + "-aside") == 0)
+    for _ in 1...3 { await intake.scan() }
+    #expect(log.lines.filter { $0.contains("isn't there. Is it mounted?") }.count == 1, "\(log.lines)")
+    #expect(intake.status.obstacle != nil)
+    try #require(rename(shared + "-aside", shared) == 0)
+    for _ in 1...3 { await intake.scan() }
+    #expect(log.lines.filter { $0.contains("recovered") }.count == 1, "\(log.lines)")
+    #expect(intake.status.obstacle == nil)
+  }
+
   @Test("keeps what the daemon of another host takes, which is no failure")
   func elsewhere() async throws {
     let intake = try intake()

@@ -12,6 +12,8 @@ package struct Status: Codable, Sendable, Hashable {
   package var stores: [StoreStatus]
   /// The spool's path.
   package var spool: String
+  /// Why files aren't taken, or are found late; nil while all is well.
+  package var spoolTrouble: String?
   /// The recipes whose files are expected, and whether these come; nil from a daemon that expects nothing.
   package var recipes: [RecipeFreshness]?
   /// Sets of files that aren't complete, the first hundred; nil where none waits.
@@ -20,7 +22,8 @@ package struct Status: Codable, Sendable, Hashable {
   /// The daemon's state at one moment.
   package init(
     version: String, pid: Int32, startedAt: Date, lanes: [LaneStatus], counts: [JobState: Int],
-    stores: [StoreStatus], spool: String, recipes: [RecipeFreshness]? = nil, sets: [WaitingSet]? = nil
+    stores: [StoreStatus], spool: String, spoolTrouble: String? = nil, recipes: [RecipeFreshness]? = nil,
+    sets: [WaitingSet]? = nil
   ) {
     self.version = version
     self.pid = pid
@@ -29,6 +32,7 @@ package struct Status: Codable, Sendable, Hashable {
     self.counts = Dictionary(uniqueKeysWithValues: counts.map { ($0.rawValue, $1) })
     self.stores = stores
     self.spool = spool
+    self.spoolTrouble = spoolTrouble
     self.recipes = recipes
     self.sets = sets
   }
@@ -36,7 +40,9 @@ package struct Status: Codable, Sendable, Hashable {
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case version, pid
     case startedAt = "started_at"
-    case lanes, counts, stores, spool, recipes, sets
+    case lanes, counts, stores, spool
+    case spoolTrouble = "spool_trouble"
+    case recipes, sets
   }
 }
 

@@ -45,7 +45,8 @@ struct DaemonBackend: ControlBackend {
           name: store.configuration.name, path: store.configuration.place.shown,
           entities: store.entities.sorted(), mainContext: mainContexts[store.configuration.name])
       },
-      spool: configuration.spool, recipes: freshness.freshness, sets: intake.status.waitingSetsOrNone)
+      spool: configuration.spool, spoolTrouble: Readiness.check(intake.status).output, recipes: freshness.freshness,
+      sets: intake.status.waitingSetsOrNone)
   }
 
   func jobEvents() -> AsyncStream<Job> {

@@ -3,14 +3,14 @@ import Importing
 
 /// The file `host` in the state folder of a daemon that shares a queue. It names the folder, so that two daemons which have the
 /// same host by mistake are told from one that was killed and starts again, and it says what the host was called, so that its jobs
-/// go along when it is renamed. The names change only once the queue has followed.
+/// go along when it is renamed. A name is noted only once the queue has taken the daemon in under it.
 struct HostFile: Sendable {
   private static let name = "host"
 
   private struct Content: Codable, Equatable {
     /// As no other folder is called.
     var folder: String
-    /// What the host was called, the latest last.
+    /// What the host was called on the queue, the latest last.
     var names: [String]
   }
 
@@ -29,7 +29,7 @@ struct HostFile: Sendable {
     do {
       content = try JSONDecoder().decode(Content.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
     } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
-      content = Content(folder: UUID().uuidString.lowercased(), names: [host])
+      content = Content(folder: UUID().uuidString.lowercased(), names: [])
       try write(content)
     } catch is DecodingError {
       throw DaemonError.directory(
@@ -48,13 +48,13 @@ struct HostFile: Sendable {
   /// What the host was called before, the latest last.
   var formerNames: [String] { content.names.filter { $0 != host } }
 
-  /// What the host was called last; nil if it is called so still.
+  /// What the host was called last; nil if it is called so still, or was never on the queue.
   var renamedFrom: String? { content.names.last.flatMap { $0 == host ? nil : $0 } }
 
   /// Notes the host's present name. Blocks.
   /// - Throws: ``DaemonError/directory(path:reason:cause:)``.
   func keepName() throws {
-    guard renamedFrom != nil else { return }
+    guard content.names.last != host else { return }
     try write(Content(folder: folder, names: formerNames + [host]))
   }
 

@@ -65,13 +65,14 @@ struct QueueStore: Sendable {
   func settleHost(of queue: JobQueue) async throws {
     guard let host else { return }
     try await refusing { try await queue.settleHost(renamedFrom: host.renamedFrom) }
-    try await DispatchQueue(label: "laded.host").result { try host.keepName() }
   }
 
   /// Has the queue begin to run jobs.
   /// - Throws: ``DaemonError``, or what the queue throws.
   func start(_ queue: JobQueue) async throws {
     try await refusing { try await queue.start() }
+    guard let host else { return }
+    try await DispatchQueue(label: "laded.host").result { try host.keepName() }
   }
 
   private func refusing(_ body: () async throws -> Void) async throws {

@@ -61,7 +61,8 @@ public struct PersistentStoreDescription: Sendable {
   /// Options that only the store's type knows; that type's target declares them as a property.
   package var storeOptions: (any Sendable)?
   /// Receives failures of work that no caller waits for: checkpoints beside the saves, and looking for changes by other
-  /// processes. The store goes on working. Called on any thread, once for each row of failures of the same kind of work.
+  /// processes. And that a server can't be reached, while callers wait for it. The store goes on working. Called on any thread, once
+  /// for each row of failures of the same kind of work.
   /// By default it writes a line to standard error.
   public var backgroundFailureHandler: @Sendable (StoreFailure) -> Void = Self.reportToStandardError
   /// Opens a store of the program's own kind; nil for one that is opened by its type.

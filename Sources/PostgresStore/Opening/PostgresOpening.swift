@@ -51,11 +51,8 @@ struct PostgresOpening {
         throw ManagedObjectError.incompatibleStore(
           path: name, reason: "the schema \(namespace) is no store, and is opened for reading only")
       }
-      try connection.run(
-        """
-        CREATE SCHEMA IF NOT EXISTS \(SQLText.name(namespace));
-        CREATE TABLE lade_metadata (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)
-        """)
+      try createSchema(connection)
+      try connection.run("CREATE TABLE lade_metadata (key text COLLATE \"C\" PRIMARY KEY, value text NOT NULL)")
     }
     let metadata = PostgresMetadata(connection)
     let identifier = try metadata.text("identifier") ?? newIdentifier ?? UUID().uuidString
@@ -88,6 +85,24 @@ struct PostgresOpening {
     opened.migrations = try metadata.text(PostgresSessions.key) ?? "0"
     try connection.run("COMMIT")
     return opened
+  }
+
+  /// Creates the schema, unless an administrator has made it for a role that may not make any.
+  private func createSchema(_ connection: PostgresConnection) throws {
+    let isThere = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1), current_database(), current_user"
+    let found = try connection.query(isThere, [.text(namespace)])
+    guard !found.bool(0, 0) else { return }
+    do {
+      try connection.run("CREATE SCHEMA \(SQLText.name(namespace))")
+    } catch let error as PostgresError where error.state == "42501" {
+      let (database, role) = (SQLText.name(found.text(0, 1)), SQLText.name(found.text(0, 2)))
+      throw PostgresError(
+        state: error.state,
+        message: """
+          \(error.message). As an administrator, run GRANT CREATE ON DATABASE \(database) TO \(role), or make the schema: \
+          CREATE SCHEMA \(SQLText.name(namespace)) AUTHORIZATION \(role)
+          """)
+    }
   }
 
   /// Refuses another version than the model's.

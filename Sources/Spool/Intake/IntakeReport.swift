@@ -155,6 +155,15 @@ final class IntakeReport {
     shared.update { $0.obstacle = "\(error)" }
   }
 
+  /// Logs once that a folder of several hosts isn't there, and once that it is.
+  func shared(_ folder: String, obstacle: String?) {
+    guard let obstacle else { return succeeded(folder) }
+    guard failures.note(obstacle, at: folder) == .new else { return }
+    logger.error(
+      "spool: \(obstacle) No file is taken until it is.",
+      metadata: ["entry": "\(folder)", "event": "\(SpoolLogEvent.failed.rawValue)"])
+  }
+
   /// Logs the end of a failure, if something had failed at one of the places.
   func succeeded(_ places: String...) {
     guard let first = places.first else { return }

@@ -312,6 +312,7 @@ package actor SpoolIntake {
       ? nil
       : directories.sharedIncoming.map { "\($0) isn't there. Is it mounted?" }
         ?? "\(directories.path)/incoming isn't there. The daemon creates it again soon."
+    if let folder = directories.sharedIncoming { report.shared(folder, obstacle: obstacle) }
     report.endScan(isComplete: !sorter.isIncomplete, obstacle: obstacle)
     let result = status
     // A ticket in active/ may still wait for its file, which isn't an entry.

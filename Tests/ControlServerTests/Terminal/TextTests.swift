@@ -47,6 +47,19 @@ struct TextTests {
     #expect(status(100).split(separator: "\n").allSatisfy { $0.count < 120 })
   }
 
+  @Test("the status says why no files are taken")
+  func spoolTrouble() {
+    func status(_ trouble: String?) -> String {
+      StatusSheet(
+        status: Status(
+          version: LadeVersion.current, pid: 1, startedAt: Date(timeIntervalSince1970: 0), lanes: [], counts: [:],
+          stores: [], spool: "/spool", spoolTrouble: trouble)
+      ).rendered(width: nil, style: .plain)
+    }
+    #expect(status("/mnt/in isn't there").contains("spool /spool\nspool: /mnt/in isn't there\njobs"))
+    #expect(status(nil).contains("spool /spool\njobs"))
+  }
+
   @Test("a list of jobs fits the terminal, and never cuts a state, a number or a time", arguments: [60, 80, 100, 140])
   func jobs(_ width: Int) {
     let progress = JobProgress(bytesDone: 9, bytesTotal: 9, records: 4_188_960, rejected: 12_345)

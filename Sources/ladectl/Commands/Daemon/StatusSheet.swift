@@ -12,6 +12,7 @@ struct StatusSheet: Sendable {
     var text = style("laded \(status.version.printable)", .bold)
     text += ", process \(status.pid), up since \(Quantity.time(status.startedAt))\n"
     text += "spool \(status.spool.printable)\n"
+    if let trouble = status.spoolTrouble { text += style("spool: \(trouble.printable)", .yellow) + "\n" }
     text += "jobs  \(jobs)\n"
     for lane in status.lanes {
       if let standing = lane.standing { text += style("lane \(lane.name.printable): \(standing)", .yellow) + "\n" }
