@@ -81,19 +81,23 @@ struct PostgresCatalogue {
       guard !start.isEmpty else { return nil }
       start.removeLast()
     }
-    return try relations().contains(start + ending) ? nil : start + ending
+    let name = start + ending
+    let isTaken = "SELECT FROM pg_class WHERE relname = \(SQLText.literal(name)) AND relnamespace = \(Self.schema)"
+    return try connection.text("SELECT EXISTS (\(isTaken))") == "t" ? nil : name
   }
 
   /// The foreign keys of one column, of the schema's tables.
   func foreignKeys() throws -> [ForeignKey] {
-    try texts(
+    func column(_ table: String, _ number: String) -> String {
+      "(SELECT attname FROM pg_attribute WHERE attrelid = \(table) AND attnum = \(number))"
+    }
+    // Names are looked up one by one. A join reads the columns of all schemas, of which a database may have thousands.
+    return try texts(
       """
-      SELECT c.conname, r.relname, a.attname, f.relname, t.attname FROM pg_constraint AS c
-      JOIN pg_class AS r ON r.oid = c.conrelid AND r.relnamespace = \(Self.schema)
-      JOIN pg_class AS f ON f.oid = c.confrelid
-      JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
-      JOIN pg_attribute AS t ON t.attrelid = c.confrelid AND t.attnum = c.confkey[1]
-      WHERE c.contype = 'f' AND cardinality(c.conkey) = 1 ORDER BY r.relname, a.attname
+      SELECT c.conname, (SELECT relname FROM pg_class WHERE oid = c.conrelid), \(column("c.conrelid", "c.conkey[1]")),
+      (SELECT relname FROM pg_class WHERE oid = c.confrelid), \(column("c.confrelid", "c.confkey[1]"))
+      FROM pg_constraint AS c WHERE c.contype = 'f' AND c.connamespace = \(Self.schema) AND cardinality(c.conkey) = 1
+      ORDER BY 2, 3
       """
     ).map { row in
       let texts = row.map { $0 ?? "" }

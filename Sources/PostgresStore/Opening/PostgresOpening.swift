@@ -43,7 +43,10 @@ struct PostgresOpening {
     try sessions.closeGate(connection)
     // By the catalogue: the session knows its search path of before it waited at the gate, when the schema may not have been there.
     let isThere = try connection.query(
-      "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'lade_metadata')",
+      """
+      SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'lade_metadata'
+      AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1))
+      """,
       [.text(namespace)]
     ).bool(0, 0)
     if !isThere {

@@ -42,7 +42,6 @@ extension DaemonRecord {
     set { self[5] = newValue }
   }
 
-  /// Names the folder with the daemon's state, as no other one. Of two daemons with the same host and different folders one has the other's name by mistake.
   package var folder: String? {
     get { self[6] }
     set { self[6] = newValue }

@@ -528,11 +528,7 @@ package enum QueueModel {
                 <entry key="documentation" value="Whether its lease was found over. Nothing else ever changes: the row is the fence of what the daemon writes."/>
             </userInfo>
         </attribute>
-        <attribute name="folder" optional="YES" attributeType="String">
-            <userInfo>
-                <entry key="documentation" value="Names the folder with the daemon&#x27;s state, as no other one. Of two daemons with the same host and different folders one has the other&#x27;s name by mistake."/>
-            </userInfo>
-        </attribute>
+        <attribute name="folder" optional="YES" attributeType="String"/>
         <uniquenessConstraints>
             <uniquenessConstraint>
                 <constraint value="incarnation"/>
