@@ -85,6 +85,7 @@ package struct PostgresAccess: Sendable {
       try entry.check(connection.text(entry.session))
     }
     connection.trace = trace
+    outage?.end()
     return connection
   }
 
@@ -160,8 +161,6 @@ package final class PostgresPool: @unchecked Sendable {
   private var idle: [PostgresConnection] = []
   private var used = 0
   private var isClosed = false
-  /// The pause between two tries from which on an outage is one.
-  private static let longestSilence = 0.3
 
   package init(_ access: PostgresAccess, limit: Int, timeout: TimeInterval) {
     self.access = access
@@ -173,19 +172,14 @@ package final class PostgresPool: @unchecked Sendable {
   /// and where it leaves one open that is rolled back.
   /// - Throws: what `body` throws, or ``PostgresError``.
   package func repeating<T>(_ body: (PostgresConnection) throws -> T) throws -> T {
-    let end = Date(timeIntervalSinceNow: timeout)
+    let begin = Date()
     var pause = 0.02
     while true {
       do {
-        let result = try once(body)
-        access.outage?.end()
-        return result
-      } catch let error as PostgresError where error.mayPass && Date() < end && !isStopped {
-        if error.isLoss {
-          forgetIdle()
-          // Connections are lost, and made again, without a word.
-          if pause >= Self.longestSilence { access.outage?.begin(error) }
-        }
+        return try once(body)
+      } catch let error as PostgresError where error.mayPass && -begin.timeIntervalSinceNow < timeout && !isStopped {
+        if error.isLoss { forgetIdle() }
+        access.outage?.note(error, since: begin)
         Thread.sleep(forTimeInterval: pause)
         pause = min(pause * 2, 1)
       }

@@ -139,21 +139,54 @@ extension JobLedger {
     }
   }
 
-  /// Gives the jobs that this host has under its former name its present one, on the ledger's queue, where the caller is.
-  /// - Returns: how many there were.
-  /// - Throws: ``QueueMembership/HostInUse``, or the store's error.
-  func renameHost(from former: String) throws -> Int {
-    guard let daemon else { return 0 }
-    let host = JobRecord.Key.host.name
-    var request = BatchUpdateRequest(entityName: QueueModel.job)
-    request.predicate = .equal(host, .string(former))
-    request.propertiesToUpdate = [host: .constant(.string(daemon.host))]
-    request.resultType = .count
+  /// Makes the daemon's host name that of its state folder, and gives the jobs that the folder has under a former name this one;
+  /// on the ledger's queue, where the caller is.
+  /// - Returns: the former name, and how many jobs there were; nil if the name is the same, or the first.
+  /// - Throws: ``QueueMembership/HostTaken``, or the store's error. Nothing has changed then.
+  func takeHost() throws -> (former: String, jobs: Int)? {
+    guard let daemon, let folder = daemon.identity.folder else { return nil }
     defer { context.reset() }
     return try turn { turn in
+      // Of two daemons that start at the same time one sees the other's.
+      _ = try daemon.lock("hosts", waits: true)
+      let hosts = try turn.context.fetch(FetchRequest<HostRecord>(entityName: QueueModel.host))
+      let own = hosts.first { $0.folder == folder }
+      guard own?.name != daemon.host else { return nil }
+      if let holder = hosts.first(where: { $0.name == daemon.host }) {
+        guard try !turn.hasDaemon(daemon.host), try turn.jobs(of: daemon.host) == 0 else {
+          throw QueueMembership.HostTaken.byFolder(host: daemon.host, folder: holder.folder)
+        }
+        turn.context.delete(holder)
+        try turn.context.save()
+      }
+      guard let own else {
+        let host = try turn.context.insert(HostRecord.self)
+        (host.name, host.folder) = (daemon.host, folder)
+        return nil
+      }
+      let former = own.name
+      guard try !turn.hasDaemon(former) else { throw QueueMembership.HostTaken.byFormerName(host: former) }
       try turn.lockEntries()
-      try daemon.check(former: former)
-      return try turn.context.execute(request).count ?? 0
+      let key = JobRecord.Key.host.name
+      var request = BatchUpdateRequest(entityName: QueueModel.job)
+      request.predicate = .equal(key, .string(former))
+      request.propertiesToUpdate = [key: .constant(.string(daemon.host))]
+      request.resultType = .count
+      own.name = daemon.host
+      return (former, try turn.context.execute(request).count ?? 0)
+    }
+  }
+
+  /// Makes sure that nobody has taken the host's name since ``takeHost()``: nobody can any more, once the daemon has its lease. On
+  /// the ledger's queue, where the caller is.
+  /// - Throws: ``QueueMembership/HostTaken``, or the store's error.
+  func checkHost() throws {
+    guard let daemon, let folder = daemon.identity.folder else { return }
+    try turn { turn in
+      _ = try daemon.lock("hosts", waits: true)
+      let hosts = try turn.context.fetch(FetchRequest<HostRecord>(entityName: QueueModel.host))
+      guard let holder = hosts.first(where: { $0.name == daemon.host }), holder.folder != folder else { return }
+      throw QueueMembership.HostTaken.byFolder(host: daemon.host, folder: holder.folder)
     }
   }
 
@@ -167,6 +200,24 @@ extension JobLedger {
 }
 
 extension LedgerTurn {
+  /// Whether a daemon on a host has a lease that isn't over.
+  fileprivate func hasDaemon(_ host: String) throws -> Bool {
+    let isThere =
+      FetchPredicate.equal(DaemonRecord.Key.host.name, .string(host))
+      && .equal(DaemonRecord.Key.isGone.name, .bool(false))
+    let daemons = try context.fetch(FetchRequest<DaemonRecord>(entityName: QueueModel.daemon, predicate: isThere))
+    let isHeld =
+      FetchPredicate.isIn(LeaseRecord.Key.incarnation.name, daemons.map { .string($0.incarnation) })
+      && .comparison(.path(LeaseRecord.Key.until.name), .greater, .constant(.date(now)))
+    return try context.count(for: FetchRequest<LeaseRecord>(entityName: QueueModel.lease, predicate: isHeld)) > 0
+  }
+
+  /// How many jobs a host has.
+  fileprivate func jobs(of host: String) throws -> Int {
+    let isThere = FetchPredicate.equal(JobRecord.Key.host.name, .string(host))
+    return try context.count(for: FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: isThere))
+  }
+
   fileprivate func daemonRow(_ incarnation: String) throws -> DaemonRecord? {
     try context.fetch(
       FetchRequest<DaemonRecord>(
@@ -201,8 +252,10 @@ extension LedgerTurn {
     try record(job, reason: Self.takenOver(from: host), by: "spool")
   }
 
-  /// The reason of the transition that a take-over leaves.
-  static func takenOver(from host: String) -> String { "taken over from host \(host), where no daemon works" }
+  /// How the reason of the transition begins that a take-over leaves.
+  static let takeOver = "taken over from host "
+
+  private static func takenOver(from host: String) -> String { "\(takeOver)\(host), where no daemon works" }
 
   private func isGone(_ host: String) throws -> Bool {
     let isThere = FetchPredicate.equal(DaemonRecord.Key.isGone.name, .bool(false))

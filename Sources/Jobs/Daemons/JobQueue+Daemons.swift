@@ -47,28 +47,24 @@ extension JobQueue {
   /// From the return on, no other daemon takes over an entry whose job is this host's. After ``start()``.
   package func endTakeOvers() async throws { try await ledger.queue.perform { _ in try self.ledger.endTakeOvers() } }
 
-  /// Makes sure that no other daemon works under this host's name, and that the host's jobs have that name.
-  /// Before anything is done about files, and before ``start()``.
-  /// - Parameter former: what the host was called when it last worked on the queue.
-  /// - Throws: ``QueueMembership/HostInUse``, or the store's error. Nothing has changed then.
-  package func settleHost(renamedFrom former: String?) async throws {
+  /// Makes the daemon's host name that of its state folder, and of the jobs that it has under another one. Before anything is done
+  /// about files, and before ``start()``.
+  /// - Throws: ``QueueMembership/HostTaken``, or the store's error. Nothing has changed then.
+  package func takeHost() async throws {
     guard let membership else { return }
     try await ledger.queue.perform { [ledger, logger] _ in
-      try membership.check()
-      guard let former else { return }
-      let count = try ledger.renameHost(from: former)
+      guard let change = try ledger.takeHost() else { return }
       logger.notice(
-        "jobs: host \(former) is called \(membership.host) from now on, and so are its jobs",
-        metadata: ["jobs": "\(count)"])
+        "jobs: host \(change.former) is called \(membership.host) from now on, and so it is in its jobs",
+        metadata: ["jobs": "\(change.jobs)"])
     }
   }
 
-  /// Whether a daemon on another host has taken the entry of a job over from this one, as it is or was called.
+  /// Whether a daemon on another host has taken the entry of a job over from this one, if its file is in `active/` here.
   package func wasTakenOver(_ id: Int64) async throws -> Bool {
-    guard let membership else { return false }
     let job = try await job(id, withTransitions: true)
-    let reasons = (membership.identity.formerHosts + [membership.host]).map(LedgerTurn.takenOver)
-    return isElsewhere(job) && job.transitions?.contains { reasons.contains($0.reason) } == true
+    // This host may have had another name then. Nobody but the one that it was taken over from has begun to take the entry.
+    return isElsewhere(job) && job.transitions?.contains { $0.reason.hasPrefix(LedgerTurn.takeOver) } == true
   }
 
   /// - Throws: ``JobQueueError/refused(id:why:)`` for a job whose files are on another host.

@@ -38,37 +38,37 @@ package final class QueueMembership: Sendable {
   package struct Identity: Sendable {
     /// Where it runs: jobs with files belong to the host that has them.
     package let host: String
-    /// What the host was called before, the latest last.
-    package let formerHosts: [String]
     /// Names the folder with the daemon's state, as no other one; nil where nothing has to tell folders from each other.
     package let folder: String?
     package let version: String
 
-    package init(host: String, formerHosts: [String] = [], folder: String? = nil, version: String) {
+    package init(host: String, folder: String? = nil, version: String) {
       self.host = host
-      self.formerHosts = formerHosts
       self.folder = folder
       self.version = version
     }
   }
 
-  /// Another daemon works under this host's name.
-  package struct HostInUse: Error, Equatable, CustomStringConvertible {
-    package let host: String
-    package let process: Int64
-    /// Whether it is the name that this host had before.
-    package let isFormer: Bool
+  /// The daemon can't have its host's name.
+  package enum HostTaken: Error, Equatable, CustomStringConvertible {
+    /// The name is that of another state folder, which has jobs, or a daemon at work.
+    case byFolder(host: String, folder: String)
+    /// A daemon works on the queue under the name that this host had before.
+    case byFormerName(host: String)
 
     package var description: String {
-      isFormer
-        ? """
-        host \(host), as this one was called before, has a daemon (process \(process)). If it was this one, its lease ends soon. \
-        Otherwise give this host its former name, or, if its state folder is a copy of the other's, remove the file host in it
+      switch self {
+      case .byFolder(let host, let folder):
         """
-        : """
-        a daemon with another state folder (process \(process)) works on it as host \(host): give each daemon a `queue.host` of \
-        its own
+        host \(host) is that of another state folder, \(folder), which has a daemon at work or jobs: give each daemon a \
+        `queue.host` of its own. If that folder is lost for good, write its name into folder-id in this state folder
         """
+      case .byFormerName(let host):
+        """
+        host \(host), as this one was called before, has a daemon. If it was this one, its lease ends soon. Otherwise this state \
+        folder is a copy of that one's: remove folder-id in it
+        """
+      }
     }
   }
 
@@ -165,38 +165,13 @@ package final class QueueMembership: Sendable {
     }
   }
 
-  /// Makes sure that no other daemon works under this host's name: none with another state folder, for one with the same was
-  /// killed. Or none at all under the name that the host had before. Blocks.
-  /// - Throws: ``HostInUse``, or the store's error.
-  func check(former: String? = nil) throws {
-    guard let folder = identity.folder else { return }
-    let time = try time.measure()
-    let host = former ?? identity.host
-    try context.performAndWait { [incarnation] context in
-      let others =
-        FetchPredicate.equal(DaemonRecord.Key.host.name, .string(host))
-        && .equal(DaemonRecord.Key.isGone.name, .bool(false))
-        && .notEqual(DaemonRecord.Key.incarnation.name, .string(incarnation))
-      for other in try context.fetch(FetchRequest<DaemonRecord>(entityName: QueueModel.daemon, predicate: others))
-      where former != nil || (other.folder ?? folder) != folder {
-        let isItsLease = FetchPredicate.equal(LeaseRecord.Key.incarnation.name, .string(other.incarnation))
-        let isHeld = FetchPredicate.comparison(.path(LeaseRecord.Key.until.name), .greater, .constant(.date(time)))
-        let leases = FetchRequest<LeaseRecord>(entityName: QueueModel.lease, predicate: isItsLease && isHeld)
-        guard try context.count(for: leases) > 0 else { continue }
-        throw HostInUse(host: host, process: other.process, isFormer: former != nil)
-      }
-    }
-  }
-
   /// Takes the lease. Blocks.
-  /// - Throws: ``HostInUse``, or the store's error.
   func join() throws {
     let (began, time) = (elapsed(), try time.measure())
     let lease = try context.performAndWait { [incarnation, identity, timing] context in
       let daemon = try context.insert(DaemonRecord.self)
       daemon.incarnation = incarnation
       daemon.host = identity.host
-      daemon.folder = identity.folder
       daemon.version = identity.version
       daemon.process = Int64(ProcessInfo.processInfo.processIdentifier)
       daemon.startedAt = time
@@ -208,28 +183,6 @@ package final class QueueMembership: Sendable {
       return lease.objectID
     }
     held.withLock { $0 = Held(lease: lease, until: began + timing.lease) }
-    do {
-      // Of two that join at the same moment one at least sees the other.
-      try check()
-    } catch {
-      try withdraw()
-      throw error
-    }
-  }
-
-  /// Undoes what ``join()`` has done.
-  private func withdraw() throws {
-    held.withLock { $0 = nil }
-    try context.performAndWait { [incarnation] context in
-      context.reset()
-      context.fence = nil
-      for entity in [QueueModel.lease, QueueModel.daemon] {
-        let own = FetchRequest<ManagedObject>(
-          entityName: entity, predicate: .equal(LeaseRecord.Key.incarnation.name, .string(incarnation)))
-        for row in try context.fetch(own) { context.delete(row) }
-      }
-      try context.save()
-    }
   }
 
   /// What everything that the daemon writes to the queue is to compare.

@@ -21,6 +21,7 @@ extension QueueModel {
   package static let schedule = "JobSchedule"
   package static let recipeRun = "RecipeRun"
   package static let daemon = "QueueDaemon"
+  package static let host = "QueueHost"
   package static let lease = "QueueLease"
   package static let filePart = "JobFilePart"
 }

@@ -86,6 +86,11 @@ package final class DaemonRecord: ManagedObject {
   }
 }
 
+/// What a host is called whose daemon has a state folder of its own. See ``QueueMembership``.
+package final class HostRecord: ManagedObject {
+  package override class var validatesValues: Bool { false }
+}
+
 /// Until when such a daemon counts as there.
 package final class LeaseRecord: ManagedObject {
   package override class var validatesValues: Bool { false }

@@ -117,8 +117,7 @@ extension JobQueue {
       guard !self.state.isStarted else { throw JobQueueError.startedBefore }
       try self.check(self.scheduleRunner.schedules, lanes: self.lanesNow)
       if let membership = self.membership {
-        try membership.join()
-        self.ledger.context.fence = try membership.fence(in: self.ledger.context)
+        try self.join(membership)
       }
       try self.scheduleRunner.begin(for: self)
       try self.ledger.beginRuns(of: self.state.watchedRecipes)
@@ -141,6 +140,18 @@ extension JobQueue {
       self.sharing?.begin(for: self)
       self.wakeUp()
       self.pruner.prune(self)
+    }
+  }
+
+  /// Takes the daemon's place among those that share the queue.
+  private func join(_ membership: QueueMembership) throws {
+    try membership.join()
+    do {
+      try ledger.checkHost()
+      ledger.context.fence = try membership.fence(in: ledger.context)
+    } catch {
+      try membership.leave()
+      throw error
     }
   }
 

@@ -33,8 +33,8 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
   case limits(String)
   /// Another daemon works on the same state directory or spool; its process, if that is known.
   case alreadyRunning(directory: String, pid: String)
-  /// Another daemon works on the queue under this host's name.
-  case hostInUse(String)
+  /// The daemon can't have its host's name on a shared queue.
+  case host(String, cause: Cause)
   /// It couldn't renew its lease on a queue that others work on, too.
   case leaseLost
 
@@ -53,7 +53,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
     case .alreadyRunning(let directory, let pid):
       let process = pid.isEmpty ? "" : " (process \(pid))"
       return "another laded\(process) works on \(directory): stop it, or give this one directories of its own"
-    case .hostInUse(let reason): return "the queue is shared, and \(reason)"
+    case .host(let reason, _): return "the queue is shared, and \(reason)"
     case .leaseLost:
       return "the lease on the queue is lost, for it couldn't be renewed in time: others go on with its jobs"
     }
@@ -64,7 +64,8 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
     switch self {
     case .configuration: return 78
     case .limits: return 71
-    case .alreadyRunning, .hostInUse, .leaseLost: return 75
+    case .alreadyRunning, .leaseLost, .host(_, cause: .inUse): return 75
+    case .host: return 78
     case .store(_, _, let cause), .queue(_, _, let cause), .spool(_, _, let cause), .directory(_, _, let cause),
       .socket(_, _, let cause), .metrics(_, let cause), .web(_, let cause):
       switch cause {

@@ -89,11 +89,11 @@ final class DaemonParts: Sendable {
 
   /// Finishes what an earlier process left undone, and begins to run jobs.
   func start() async throws {
-    try await open.queue.settleHost(of: queue)
+    try await QueueStore.underHostName { try await queue.takeHost() }
     try await intake.openHotFolders()
     try await intake.synchroniseMoves()
     try await bridge.recover()
-    try await open.queue.start(queue)
+    try await QueueStore.underHostName { try await queue.start() }
     try await bridge.discardTakenOver()
   }
 

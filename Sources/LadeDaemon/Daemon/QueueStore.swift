@@ -17,15 +17,13 @@ struct QueueStore: Sendable {
   private let leases: PersistentStoreCoordinator?
   /// And once more, for the files of jobs.
   let files: PersistentStoreCoordinator?
-  /// What the state folder says of the host; nil for a queue in a file.
-  private let host: HostFile?
 
   /// Opens it, and creates what is missing. Blocks.
   /// - Throws: ``DaemonError/queue(path:reason:cause:)``.
   init(_ configuration: DaemonConfiguration, _ logger: Logger) throws {
     coordinator = PersistentStoreCoordinator(model: QueueModel.model)
     guard let queue = configuration.queue else {
-      (membership, leases, files, host) = (nil, nil, nil, nil)
+      (membership, leases, files) = (nil, nil, nil)
       do {
         let file = PersistentStoreDescription.sqlite(
           at: URL(fileURLWithPath: configuration.queueStore),
@@ -39,8 +37,7 @@ struct QueueStore: Sendable {
       }
       return
     }
-    let host = try HostFile(in: configuration.state, host: queue.host)
-    self.host = host
+    let folder = try FolderIdentifier.read(in: configuration.state)
     do {
       let leases = PersistentStoreCoordinator(model: QueueModel.model)
       identifier = try Self.add(try Self.description(of: queue.place), to: coordinator, logger)
@@ -50,9 +47,7 @@ struct QueueStore: Sendable {
       _ = try Self.add(try Self.description(of: queue.place), to: files, logger)
       self.files = files
       membership = try QueueMembership(
-        in: coordinator, leases: leases,
-        as: .init(
-          host: queue.host, formerHosts: host.formerNames, folder: host.folder, version: LadeVersion.current),
+        in: coordinator, leases: leases, as: .init(host: queue.host, folder: folder, version: LadeVersion.current),
         timing: .init(lease: queue.lease / .seconds(1)), takesSharedEntries: queue.incoming != nil)
     } catch {
       throw DaemonError.queue(
@@ -60,26 +55,14 @@ struct QueueStore: Sendable {
     }
   }
 
-  /// Sees to it that this host's jobs are known by its name. Before anything is done about files.
-  /// - Throws: ``DaemonError``, or the store's error.
-  func settleHost(of queue: JobQueue) async throws {
-    guard let host else { return }
-    try await refusing { try await queue.settleHost(renamedFrom: host.renamedFrom) }
-  }
-
-  /// Has the queue begin to run jobs.
-  /// - Throws: ``DaemonError``, or what the queue throws.
-  func start(_ queue: JobQueue) async throws {
-    try await refusing { try await queue.start() }
-    guard let host else { return }
-    try await DispatchQueue(label: "laded.host").result { try host.keepName() }
-  }
-
-  private func refusing(_ body: () async throws -> Void) async throws {
+  /// Does what depends on the name of this host.
+  /// - Throws: ``DaemonError/host(_:cause:)`` where that is another's, or what `body` throws.
+  static func underHostName(_ body: () async throws -> Void) async throws {
     do {
       try await body()
-    } catch let error as QueueMembership.HostInUse {
-      throw DaemonError.hostInUse("\(error)")
+    } catch let error as QueueMembership.HostTaken {
+      let cause: DaemonError.Cause = if case .byFormerName = error { .inUse } else { .unusable }
+      throw DaemonError.host("\(error)", cause: cause)
     }
   }
 

@@ -253,12 +253,13 @@ final class PostgresWriter: @unchecked Sendable {
 
   /// The same for work that takes its connection itself.
   private func repeating(_ body: (PostgresConnection?) throws -> PostgresConnection) throws -> PostgresConnection {
-    let end = Date(timeIntervalSinceNow: timeout)
+    let begin = Date()
     var pause = 0.02
     while true {
       do {
         return try body(nil)
-      } catch let error as PostgresError where error.mayPass && Date() < end {
+      } catch let error as PostgresError where error.mayPass && -begin.timeIntervalSinceNow < timeout {
+        pool.access.outage?.note(error, since: begin)
         Thread.sleep(forTimeInterval: pause)
         pause = min(pause * 2, 1)
       }

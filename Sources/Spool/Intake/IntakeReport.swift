@@ -157,8 +157,10 @@ final class IntakeReport {
 
   /// Logs once that a folder of several hosts isn't there, and once that it is.
   func shared(_ folder: String, obstacle: String?) {
-    guard let obstacle else { return succeeded(folder) }
-    guard failures.note(obstacle, at: folder) == .new else { return }
+    // Beside failures to watch it, which are about the same folder.
+    let place = "shared " + folder
+    guard let obstacle else { return succeeded(place) }
+    guard failures.note(obstacle, at: place) == .new else { return }
     logger.error(
       "spool: \(obstacle) No file is taken until it is.",
       metadata: ["entry": "\(folder)", "event": "\(SpoolLogEvent.failed.rawValue)"])

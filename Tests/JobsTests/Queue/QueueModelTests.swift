@@ -41,7 +41,8 @@ struct QueueModelTests {
         "LaneSetting: lane isPaused pausedBy pausedAt concurrency",
         "JobSchedule: name calendar handled lastElapse lastOutcome lastOrigin isPaused pausedBy pausedAt",
         "RecipeRun: recipe endedAt job records",
-        "QueueDaemon: incarnation host startedAt process version isGone folder", "QueueLease: incarnation until",
+        "QueueDaemon: incarnation host startedAt process version isGone", "QueueHost: name folder",
+        "QueueLease: incarnation until",
         "JobFilePart: job name start bytes closing",
       ])
   }
@@ -66,7 +67,8 @@ struct QueueModelTests {
       ])
     #expect(
       QueueModel.model.entities.map(\.definition.uniquenessConstraints) == [
-        [["origin"]], [], [], [], [["lane"]], [["name"]], [], [["incarnation"]], [["incarnation"]], [],
+        [["origin"]], [], [], [], [["lane"]], [["name"]], [], [["incarnation"]],
+        [["name"], ["folder"]], [["incarnation"]], [],
       ])
   }
 

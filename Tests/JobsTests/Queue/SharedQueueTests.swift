@@ -746,61 +746,105 @@ struct SharedQueueTests {
 
   // MARK: The names of hosts
 
-  @Test("refuses a daemon under the name of a host where one with another state folder works, until that is gone")
+  /// A daemon with a state folder that isn't started.
+  private func member(
+    _ schema: String, _ host: String, _ folder: String, on server: PostgresCluster? = nil
+  ) async throws -> QueueMember {
+    try await QueueMember(
+      schema,
+      looking {
+        $0.host = host
+        $0.folder = folder
+        $0.takesSharedEntries = true
+        $0.isStarted = false
+      }, on: server)
+  }
+
+  @Test("refuses a daemon under the name of a host that has jobs, or a daemon at work, and another state folder")
   func sameHost() async throws {
     let schema = PostgresCluster.newSchema()
-    func member(_ folder: String?) async throws -> QueueMember {
-      try await QueueMember(
-        schema,
-        looking {
-          $0.host = "one"
-          $0.folder = folder
-          $0.isStarted = false
-        })
-    }
-    let (first, second) = (try await member("a"), try await member("b"))
-    try await first.queue.settleHost(renamedFrom: nil)
-    try await second.queue.settleHost(renamedFrom: nil)
+    let (first, second) = (try await member(schema, "one", "a"), try await member(schema, "one", "b"))
+    try await first.queue.takeHost()
     try await first.queue.start()
-    let refusal = QueueMembership.HostInUse(
-      host: "one", process: Int64(ProcessInfo.processInfo.processIdentifier), isFormer: false)
-    await #expect(throws: refusal) { try await second.queue.settleHost(renamedFrom: nil) }
-    await #expect(throws: refusal) { try await second.queue.start() }
-    // The one that was refused has left nothing behind, and one with the same folder was killed and is back.
-    #expect(try await first.queue.daemons().count == 1)
-    let again = try await member("a")
-    try await again.queue.settleHost(renamedFrom: nil)
+    let refusal = QueueMembership.HostTaken.byFolder(host: "one", folder: "a")
+    await #expect(throws: refusal) { try await second.queue.takeHost() }
+    let job = try await first.queue.submit(entry("a.csv"))
+    // That it has stopped changes nothing for its jobs.
+    _ = try await first.stop()
+    await #expect(throws: refusal) { try await second.queue.takeHost() }
+    // One with its folder is its successor.
+    let again = try await member(schema, "one", "a")
+    try await again.queue.takeHost()
     try await again.queue.start()
-    try await stop([first, again])
-    try await second.queue.settleHost(renamedFrom: nil)
+    _ = try await again.queue.fileArrived(job.id, activeName: "\(job.id)-a.csv", by: "spool")
+    #expect(try await again.queue.whenEnded(job.id).state == .completed)
+    _ = try await again.queue.remove(job.id, by: "test")
+    await #expect(throws: refusal) { try await second.queue.takeHost() }
+    try await stop([again])
+    try await second.queue.takeHost()
     try await second.queue.start()
     try await stop([second])
+  }
+
+  @Test("lets one of the daemons in that start under one name at the same time")
+  func namesakes() async throws {
+    let schema = PostgresCluster.newSchema()
+    var members: [QueueMember] = []
+    for folder in ["a", "b", "c"] {
+      let member = try await member(schema, "one", folder)
+      members.append(member)
+    }
+    let taken = await withTaskGroup(of: Bool.self) { group in
+      for member in members {
+        group.addTask {
+          do {
+            try await member.queue.takeHost()
+            try await member.queue.start()
+            _ = try await member.queue.submit(.of("work"))
+            return true
+          } catch is QueueMembership.HostTaken {
+            return false
+          } catch {
+            Issue.record(error)
+            return false
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(taken.count { $0 } == 1)
+    for member in members { _ = try await member.stop() }
   }
 
   @Test("gives a host that is renamed its jobs, and no other's")
   func renamedHost() async throws {
     let schema = PostgresCluster.newSchema()
-    func member(_ host: String, _ folder: String, after former: [String] = []) async throws -> QueueMember {
-      try await QueueMember(
-        schema,
-        looking {
-          $0.host = host
-          $0.folder = folder
-          $0.formerHosts = former
-          $0.takesSharedEntries = true
-          $0.isStarted = false
-        })
+    let (one, two) = (try await member(schema, "one", "a"), try await member(schema, "two", "b"))
+    for member in [one, two] {
+      try await member.queue.takeHost()
+      try await member.queue.start()
     }
-    let (one, two) = (try await member("one", "a"), try await member("two", "b"))
-    for member in [one, two] { try await member.queue.start() }
     let (mine, theirs) = (try await one.queue.submit(entry("a.csv")), try await two.queue.submit(entry("b.csv")))
     let taken = try await one.queue.submit(entry("c.csv"))
+    // A copy of its folder is refused while it works.
+    let copy = try await member(schema, "copy", "a")
+    await #expect(throws: QueueMembership.HostTaken.byFormerName(host: "one")) { try await copy.queue.takeHost() }
+    try copy.coordinator.close()
     _ = try await one.stop()
     await two.poll()
     _ = try await two.queue.submit(entry("c.csv"))
 
-    let three = try await member("three", "a", after: ["one"])
-    try await three.queue.settleHost(renamedFrom: "one")
+    // Not the name of another that has jobs.
+    _ = try await two.stop()
+    let wrong = try await member(schema, "two", "a")
+    await #expect(throws: QueueMembership.HostTaken.byFolder(host: "two", folder: "b")) {
+      try await wrong.queue.takeHost()
+    }
+    try wrong.coordinator.close()
+
+    let three = try await member(schema, "three", "a")
+    try await three.queue.takeHost()
+    try await three.queue.takeHost()
     try await three.queue.start()
     try await three.queue.endTakeOvers()
     #expect(try await three.queue.wasTakenOver(taken.id), "it was, under the former name")
@@ -810,19 +854,6 @@ struct SharedQueueTests {
     _ = try await three.queue.fileArrived(mine.id, activeName: "\(mine.id)-a.csv", by: "spool")
     #expect(try await three.queue.whenEnded(mine.id).state == .completed)
     try await stop([three])
-
-    // A name that another has by now.
-    let other = try await member("three", "c")
-    try await other.queue.start()
-    let four = try await member("four", "a", after: ["one", "three"])
-    await #expect {
-      try await four.queue.settleHost(renamedFrom: "three")
-    } throws: { error in
-      (error as? QueueMembership.HostInUse)?.isFormer == true
-    }
-    #expect(try await two.queue.job(mine.id).host == "three")
-    try await stop([other, two])
-    try four.coordinator.close()
   }
 
   // MARK: How work is found

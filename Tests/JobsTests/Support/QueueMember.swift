@@ -26,7 +26,6 @@ final class QueueMember: Sendable {
 
   struct Settings: Sendable {
     var host = "here"
-    var formerHosts: [String] = []
     var folder: String?
     var way = Way.direct
     /// A lease isn't lost because the tests have little time.
@@ -78,10 +77,7 @@ final class QueueMember: Sendable {
         dataStores: [:], activeDirectory: folder.url, rejectsDirectory: folder.url, logger: quiet),
       retention: settings.retention, schedules: settings.schedules,
       membership: try QueueMembership(
-        in: coordinator,
-        as: .init(
-          host: settings.host, formerHosts: settings.formerHosts, folder: settings.folder, version: "1"),
-        timing: settings.timing,
+        in: coordinator, as: .init(host: settings.host, folder: settings.folder, version: "1"), timing: settings.timing,
         takesSharedEntries: settings.takesSharedEntries),
       logger: quiet)
     queue.delegate = delegate

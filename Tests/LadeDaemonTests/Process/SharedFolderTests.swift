@@ -111,6 +111,7 @@ struct SharedFolderTests {
       try shared.drop("number,name\n\(round * 2),hot\n", as: "hot-\(round).csv")
       try shared.drop("number,name\n\(round * 2 + 1),cold\n", as: "cold-\(round).csv", into: "")
       try shared.drop("{entity: Member, mode: insert, source: cold-\(round).csv}", as: "\(round).job", into: "")
+      if how.isRenamed { try call(one, "one-\(round)", instead: round == 1 ? "one" : "one-\(round - 1)") }
       let daemon = try one.launch(point.environment)
       let areImported = "SELECT count(*) = 2 FROM club.\"Member\" WHERE number / 2 = \(round)"
       if try await daemon.started.value() == .ready {
@@ -122,12 +123,6 @@ struct SharedFolderTests {
       // What is still there is taken over, and what has been begun with waits for its host.
       let second = try await two.start()
       while try !shared.names().isEmpty || shared.names("").contains(where: { $0.hasSuffix(".job") }) {}
-      if how.isRenamed {
-        let former = round == 1 ? "one" : "one-\(round - 1)"
-        try call(one, "one-\(round)", instead: former)
-        let isHeld = #"SELECT FROM work."QueueDaemon" JOIN work."QueueLease" USING (incarnation) WHERE until > now()"#
-        while try await server.sql("SELECT EXISTS (\(isHeld) AND host = '\(former)')") == "t" {}
-      }
       let again = try await one.start()
       while try await server.sql(areImported) != "t" || !one.names(in: "spool/active").isEmpty {}
       let takeOvers = #"SELECT count(*) FROM work."JobTransition" WHERE reason LIKE 'taken over%'"#
@@ -176,15 +171,19 @@ struct SharedFolderTests {
     let (one, other) = (try folder(server, host: "one", shared), try folder(server, host: "one", shared))
     let first = try await one.start()
     let refused = try other.launch()
-    #expect(try await refused.ended() == .exit(75))
-    let reason = "a daemon with another state folder (process \(first.pid)) works on it as host one"
-    #expect(try refused.log.contains(reason))
+    #expect(try await refused.ended() == .exit(78))
+    #expect(try refused.log.contains("host one is that of another state folder"))
     try call(other, "two", instead: "one")
     let second = try await other.start()
     try shared.drop("number,name\n1,Ada\n", as: "a.csv")
     while try await members(server) != "1 1" {}
     try await first.stop()
     try await second.stop()
+    // What isn't an identifier is refused, and never replaced.
+    try one.write("nonsense\n", to: "state/folder-id")
+    let damaged = try one.launch()
+    #expect(try await damaged.ended() == .exit(65))
+    #expect(try one.text("state/folder-id") == "nonsense\n")
   }
 
   @Test("is found when it comes, and isn't made")

@@ -41,9 +41,4 @@ extension DaemonRecord {
     get { self[5] ?? false }
     set { self[5] = newValue }
   }
-
-  package var folder: String? {
-    get { self[6] }
-    set { self[6] = newValue }
-  }
 }

@@ -26,6 +26,7 @@ package enum QueueModel {
     "JobSchedule": ScheduleRecord.self,
     "RecipeRun": RecipeRunRecord.self,
     "QueueDaemon": DaemonRecord.self,
+    "QueueHost": HostRecord.self,
     "QueueLease": LeaseRecord.self,
     "JobFilePart": FilePartRecord.self,
   ]
@@ -91,11 +92,14 @@ package enum QueueModel {
       propertyNames: ["recipe", "endedAt", "job", "records"],
       propertyTypes: [.attribute(.string), .attribute(.date), .attribute(.integer64), .attribute(.integer64)]),
     "QueueDaemon": ClassLayout(
-      propertyNames: ["incarnation", "host", "startedAt", "process", "version", "isGone", "folder"],
+      propertyNames: ["incarnation", "host", "startedAt", "process", "version", "isGone"],
       propertyTypes: [
         .attribute(.string), .attribute(.string), .attribute(.date), .attribute(.integer64), .attribute(.string),
-        .attribute(.boolean), .attribute(.string),
+        .attribute(.boolean),
       ]),
+    "QueueHost": ClassLayout(
+      propertyNames: ["name", "folder"],
+      propertyTypes: [.attribute(.string), .attribute(.string)]),
     "QueueLease": ClassLayout(
       propertyNames: ["incarnation", "until"],
       propertyTypes: [.attribute(.string), .attribute(.date)]),
@@ -528,10 +532,33 @@ package enum QueueModel {
                 <entry key="documentation" value="Whether its lease was found over. Nothing else ever changes: the row is the fence of what the daemon writes."/>
             </userInfo>
         </attribute>
-        <attribute name="folder" optional="YES" attributeType="String"/>
         <uniquenessConstraints>
             <uniquenessConstraint>
                 <constraint value="incarnation"/>
+            </uniquenessConstraint>
+        </uniquenessConstraints>
+        <userInfo>
+            <entry key="accessLevel" value="package"/>
+        </userInfo>
+    </entity>
+    <entity name="QueueHost" representedClassName="HostRecord" codeGenerationType="category">
+        <attribute name="name" attributeType="String">
+            <userInfo>
+                <entry key="accessorDefault" value="&quot;&quot;"/>
+            </userInfo>
+        </attribute>
+        <attribute name="folder" attributeType="String">
+            <userInfo>
+                <entry key="accessorDefault" value="&quot;&quot;"/>
+                <entry key="documentation" value="Names the folder with the daemon&#x27;s state, as no other one."/>
+            </userInfo>
+        </attribute>
+        <uniquenessConstraints>
+            <uniquenessConstraint>
+                <constraint value="name"/>
+            </uniquenessConstraint>
+            <uniquenessConstraint>
+                <constraint value="folder"/>
             </uniquenessConstraint>
         </uniquenessConstraints>
         <userInfo>
