@@ -295,8 +295,10 @@ until_given_up() {
 take_over_amid_commit() {
   local waiting="FROM pg_stat_activity WHERE usename = 'lade' AND wait_event = 'SyncRep'"
   number=
+  # What a batch takes longer, it takes with a number.
+  pace 0
   while [[ -z $number ]]; do
-    eventually stop_between_writes
+    stop_between_writes
     cut db1 db2
     send_all CONT
     # Commits wait for the standby. So do numbers for new rows, before the commit; they are taken for several small batches.
@@ -312,12 +314,18 @@ send_all() {
   local name
   for name in "${fleet[@]}"; do signal "$1" "$name"; done
 }
-# stop_between_writes: stops all daemons, if none has begun to write.
+# stop_between_writes: stops all daemons, each when it hasn't begun to write.
 stop_between_writes() {
-  send_all STOP
-  eventually is "count(*) = 0 FROM pg_stat_activity WHERE usename = 'lade' AND state = 'active' AND wait_event_type <> 'Client'"
-  if is "count(*) = 0 FROM pg_stat_activity WHERE usename = 'lade' AND backend_xid IS NOT NULL"; then return; fi
-  send_all CONT
+  local name
+  for name in "${fleet[@]}"; do eventually stopped_between_writes "$name"; done
+}
+stopped_between_writes() {
+  local own="FROM pg_stat_activity WHERE usename = 'lade' AND client_addr = '${address[$1]}'"
+  signal STOP "$1"
+  # What it has sent is done.
+  eventually is "count(*) = 0 $own AND state = 'active' AND wait_event_type <> 'Client'"
+  if is "count(*) = 0 $own AND backend_xid IS NOT NULL"; then return; fi
+  signal CONT "$1"
   return 1
 }
 

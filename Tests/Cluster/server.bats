@@ -40,7 +40,7 @@ END
     start_servers
     batch=20 lease=30s
     gather
-    work 3 5000
+    work 3 15000
     take_over_amid_commit
     server db1 stop -m immediate
     meanwhile=revive
@@ -53,7 +53,7 @@ END
     start_servers
     batch=20 lease=30s
     gather
-    work 3 5000
+    work 3 15000
     take_over_amid_commit
     sql "DO 'BEGIN FOR i IN 1..500 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END'"
     is "pg_xact_status('$number'::xid8) = 'committed'" || die "the number $number isn't given again"
