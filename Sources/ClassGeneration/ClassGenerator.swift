@@ -76,7 +76,8 @@ package struct ClassGenerator {
     return source(lines, access: access)
   }
 
-  /// The same as several files: one for each entity's class or accessors, and one with the composite types and the model.
+  /// The same as several files: one for each entity's class or accessors, one with the composite types and the model's text, and
+  /// one with the model's classes.
   package mutating func files() -> [(name: String, source: String)] {
     makeParts().map { ($0.fileName, source($0.lines, access: $0.access)) }
   }
@@ -94,7 +95,8 @@ package struct ClassGenerator {
     let composites = composites().flatMap { name, composite in
       CompositeWriter(name, composite, access: access, in: self).lines()
     }
-    made.append(Part(fileName: "\(modelName)Classes.swift", access: access, lines: composites + modelLines()))
+    made.append(Part(fileName: "\(modelName)Text.swift", access: access, lines: composites + modelLines()))
+    made.append(Part(fileName: "\(modelName)Classes.swift", access: access, lines: classLines()))
     parts = made
     return made
   }
@@ -139,13 +141,7 @@ package struct ClassGenerator {
   // MARK: The model
 
   private func modelLines() -> [String] {
-    let typed = model.entities.compactMap { entity in plans[entity]?.className.map { (entity, $0) } }
-    let classes = typed.map { "    \(SwiftText.literal($0.0.name)): \($0.1).self," }
-    let layouts = typed.filter { plans[$0.0]?.kind == .accessors }.flatMap { entity, _ in
-      ["    \(SwiftText.literal(entity.name)): ClassLayout("]
-        + SwiftText.list(names(entity), before: "      propertyNames: [", after: "],")
-        + SwiftText.list(types(entity), before: "      propertyTypes: [", after: "]),")
-    }
+    let text = SwiftText.block(text)
     return [
       "/// The model \(fileName), and the classes of its objects.",
       "\(access)enum \(modelName) {",
@@ -158,15 +154,27 @@ package struct ClassGenerator {
       "      // It was read without an error when this source was generated from it.",
       "      preconditionFailure(\"\(modelName): \\(error)\")",
       "    }",
-      "  }()", "",
+      "  }()", "", "  private static let xml = " + text[0],
+    ] + text.dropFirst() + ["}", ""]
+  }
+
+  private func classLines() -> [String] {
+    let typed = model.entities.compactMap { entity in plans[entity]?.className.map { (entity, $0) } }
+    let classes = typed.map { "    \(SwiftText.literal($0.0.name)): \($0.1).self," }
+    let layouts = typed.filter { plans[$0.0]?.kind == .accessors }.flatMap { entity, _ in
+      ["    \(SwiftText.literal(entity.name)): ClassLayout("]
+        + SwiftText.list(names(entity), before: "      propertyNames: [", after: "],")
+        + SwiftText.list(types(entity), before: "      propertyTypes: [", after: "]),")
+    }
+    return [
+      "extension \(modelName) {",
       "  /// The class of each entity's objects.",
       "  \(access)static let classes: [String: ManagedObject.Type] = [\(classes.isEmpty ? ":" : "")",
     ] + classes + [
       "  ]", "",
       "  /// The slots of the accessors that stand in extensions of classes written by hand.",
       "  \(access)static let layouts: [String: ClassLayout] = [\(layouts.isEmpty ? ":" : "")",
-    ] + layouts + ["  ]", "", "  private static let xml = " + SwiftText.block(text)[0]]
-      + SwiftText.block(text).dropFirst() + ["}"]
+    ] + layouts + ["  ]", "}"]
   }
 
   /// The names of an entity's properties, as literals.
