@@ -21,7 +21,7 @@ package struct PostgresAccess: Sendable {
   package var trace: (@Sendable (PostgresTrace) -> Void)?
   /// What lets connections use what they have been opened for; nil where nothing has to.
   package var entry: PostgresEntry?
-  /// Says that the server can't be reached, while its callers wait for it; nil where nobody is told.
+  /// Reports that the server can't be reached while callers wait for it; nil for no reports.
   package var outage: PostgresOutage?
 
   /// - Parameter lockTimeout: how long a statement waits for another transaction's lock, in seconds.

@@ -177,8 +177,8 @@ extension JobLedger {
     }
   }
 
-  /// Makes sure that nobody has taken the host's name since ``takeHost()``: nobody can any more, once the daemon has its lease. On
-  /// the ledger's queue, where the caller is.
+  /// Checks that the host's name is still this folder's. Another daemon may take it between ``takeHost()`` and the lease, but not
+  /// while the lease is held. On the ledger's queue, where the caller is.
   /// - Throws: ``QueueMembership/HostTaken``, or the store's error.
   func checkHost() throws {
     guard let daemon, let folder = daemon.identity.folder else { return }

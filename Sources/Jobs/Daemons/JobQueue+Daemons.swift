@@ -63,7 +63,7 @@ extension JobQueue {
   /// Whether a daemon on another host has taken the entry of a job over from this one, if its file is in `active/` here.
   package func wasTakenOver(_ id: Int64) async throws -> Bool {
     let job = try await job(id, withTransitions: true)
-    // This host may have had another name then. Nobody but the one that it was taken over from has begun to take the entry.
+    // By any host's name: this one may have been renamed since. A file in `active/` here means that it was taken over from here.
     return isElsewhere(job) && job.transitions?.contains { $0.reason.hasPrefix(LedgerTurn.takeOver) } == true
   }
 
