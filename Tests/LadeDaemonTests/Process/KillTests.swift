@@ -2,8 +2,8 @@ import ControlAPI
 import Foundation
 import Testing
 
-/// Rules 4 and 5 (ARCHITECTURE.md), on real processes: SIGKILL at random moments, whose seed is printed and can be given
-/// again as `LADE_KILL_SEED`.
+/// Rules 4 and 5 (ARCHITECTURE.md), on real processes: SIGKILL at random moments, and at many writes of large imports. Seeds
+/// are printed by what fails, and can be given again as `LADE_KILL_SEED`.
 @Suite("A daemon that is killed", .startsDaemons, .serialized)
 struct KillTests {
   private static let seed =
@@ -17,35 +17,25 @@ struct KillTests {
     "fifty times in an import of 200,000 rows leaves the rows, the rejects and the counts of one run")
   func insert() async throws {
     let members = Members(rows: 200_000, faults: 300)
-    let (undisturbed, killed) = try (folder(), folder())
-    let expected = try await undisturbed.importedAlone(members.csv, as: "members.csv", into: "insert")
-    #expect(expected.state == .completed, "\(expected.reason ?? "")")
-    #expect(expected.progress.inserted == Int64(members.good))
-    let rejects = PlainCSV.records(try undisturbed.data("state/rejects/1.rejects.csv"))
+    var killed = try KilledImport(recipes: Self.recipes, kills: 50)
+    let jobs = try await killed.check([.init(recipe: "insert", name: "members.csv", data: members.csv)])
+    let job = try #require(jobs.first)
+    #expect(job.state == .completed && job.progress.inserted == Int64(members.good), "\(job.reason ?? "")")
+    let rejects = PlainCSV.records(try killed.alone.data("state/rejects/1.rejects.csv"))
     #expect(
       rejects.map { Members.Reject(line: Int($0["lade_line"] ?? "") ?? 0, fault: $0["lade_code"] ?? "") }
         == members.rejects)
-
-    let job = try await importUnderKills(members, kills: 50, recipe: "insert", in: killed)
-    #expect(job.progress == expected.progress)
-    try await compare(killed, with: undisturbed)
-    #expect(
-      try killed.data("state/rejects/1.rejects.csv") == undisturbed.data("state/rejects/1.rejects.csv"))
-    #expect(try await killed.sqlite("SELECT count(*) FROM Member") == "\(members.good)")
   }
 
   @Test("in an import that updates leaves the rows and the counts of one run")
   func upsert() async throws {
     let (old, new) = (Members(rows: 15_000), Members(rows: 30_000, managers: 15_000, version: 2))
-    let (undisturbed, killed) = try (folder(), folder())
-    for each in [undisturbed, killed] {
-      _ = try await each.importedAlone(old.csv, as: "old.csv", into: "upsert")
-    }
-    let expected = try await undisturbed.importedAlone(new.csv, as: "members.csv", into: "upsert")
-    #expect((expected.progress.inserted, expected.progress.updated) == (15_000, 5_000))
-    let job = try await importUnderKills(new, kills: 12, recipe: "upsert", in: killed)
-    #expect(job.progress == expected.progress)
-    try await compare(killed, with: undisturbed)
+    var killed = try KilledImport(recipes: Self.recipes, kills: 12)
+    let jobs = try await killed.check(
+      before: [.init(recipe: "upsert", name: "old.csv", data: old.csv)],
+      [.init(recipe: "upsert", name: "members.csv", data: new.csv)])
+    let job = try #require(jobs.first)
+    #expect((job.progress.inserted, job.progress.updated) == (15_000, 5_000))
   }
 
   @Test("at the end of an import ends the job once, with what it did")
@@ -146,76 +136,8 @@ struct KillTests {
 
   private func folder() throws -> DaemonFolder { try DaemonFolder(model: Members.model, recipes: Self.recipes) }
 
-  /// Imports a file while the daemon is killed and started again, all over the import; the job when it has ended.
-  private func importUnderKills(
-    _ members: Members, kills: Int, recipe: String, in folder: DaemonFolder
-  ) async throws -> Job {
-    print("kills: LADE_KILL_SEED=\(Self.seed)")
-    var random = SeededGenerator(seed: Self.seed)
-    // The first kill is between hand-over and take-over, each seventh is in the start, the others when the import has
-    // come to a random place in its part of the file, and a bit more: never to its end.
-    var daemon = try await folder.start()
-    let id = (try await folder.jobs().last?.id ?? 0) + 1
-    try folder.drop(members.csv, as: "members.csv", into: recipe)
-    try await pause(upTo: 80, &random)
-    try await daemon.kill()
-    var isKnown = false
-    for number in 1..<kills {
-      daemon = try folder.launch()
-      if number % 7 == 3 {
-        try await pause(upTo: 400, &random)
-      } else {
-        try await daemon.ready()
-        if !isKnown { isKnown = try await folder.jobs().contains { $0.id == id } }
-        let part = Int64(members.rows) * 95 / 100 / Int64(kills)
-        let place = part * Int64(number - 1) + Int64.random(in: 0..<part, using: &random)
-        let events = try JobEvents(of: id, socket: folder.file("s"))
-        let reached = await events.first { $0.state == .running && $0.progress.records >= place }
-        #expect(reached != nil, "the import was over before kill \(number) at record \(place), seed \(Self.seed)")
-        try await pause(upTo: 40, &random)
-      }
-      try await daemon.kill()
-    }
-    daemon = try await folder.start()
-    let job = try await folder.ended(id)
-    #expect(job.state == .completed, "seed \(Self.seed): \(job.reason ?? "")")
-    let interruptions = job.transitions?.count { $0.from == .running && $0.to == .available } ?? 0
-    #expect(interruptions >= kills * 3 / 4, "the kills hit a running import, seed \(Self.seed)")
-    try await daemon.stop()
-    return job
-  }
-
   /// Waits for a random time: the moment of a kill.
   private func pause(upTo milliseconds: Int64, _ random: inout SeededGenerator) async throws {
     try await Task.sleep(for: .microseconds(Int64.random(in: 0...milliseconds * 1000, using: &random)))
-  }
-
-  /// Compares the stores of two daemons that have ended, row by row.
-  private func compare(_ folder: DaemonFolder, with other: DaemonFolder) async throws {
-    // Everything but the rows' own numbers, of which a rejected or killed record may have used one up.
-    let query = """
-      SELECT m.number, m.name, m.joined, m.age, m.score, m.note, b.number, m.manager_id IS NULL
-      FROM Member m LEFT JOIN Member b ON m.manager_id = b.id ORDER BY m.number
-      """
-    let (rows, expected) = try await (folder.sqlite(query), other.sqlite(query))
-    #expect(rows.utf8.count == expected.utf8.count, "seed \(Self.seed)")
-    // Not both in an expectation: it would print them.
-    let areEqual = rows == expected
-    #expect(areEqual, "the tables differ, seed \(Self.seed)")
-    for table in ["_lade_checkpoint", "_lade_unresolved", "_lade_aside"] {
-      #expect(try await folder.sqlite("SELECT count(*) FROM \(table)") == "0", "\(table)")
-    }
-    #expect(try await folder.sqlite("PRAGMA integrity_check") == "'ok'")
-    #expect(try await folder.sqlite("PRAGMA foreign_key_check") == "")
-  }
-}
-
-extension DaemonFolder {
-  /// Imports a file by a daemon of its own, which is stopped afterwards.
-  fileprivate func importedAlone(_ data: Data, as name: String, into recipe: String) async throws -> Job {
-    let daemon = try await start()
-    let job = try await imported(data, as: name, into: recipe)
-    try await daemon.stop()
-    return job
   }
 }

@@ -24,16 +24,31 @@ struct SharedFileTests {
     try await server.sql("SELECT count(*) FROM work.\"JobFilePart\" WHERE \(condition)")
   }
 
+  /// Starts a daemon that imports these members as `many.csv`, and kills it in the middle of that, where the server holds it up.
+  private func dies(_ folder: DaemonFolder, _ server: PostgresCluster, importing members: Members) async throws {
+    let daemon = try await folder.start()
+    _ = try await server.sql(
+      """
+      CREATE FUNCTION public.hold() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_sleep(86400); RETURN NULL; END $$;
+      CREATE TRIGGER hold AFTER INSERT OR UPDATE ON club._lade_checkpoint
+        FOR EACH ROW WHEN (NEW.record > 5000) EXECUTE FUNCTION public.hold()
+      """)
+    try folder.drop(members.csv, as: "many.csv", into: "members")
+    let held = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+    while try await server.sql("SELECT count(*) \(held)") != "1" {}
+    try await daemon.kill()
+    #expect(try await server.sql("SELECT pg_terminate_backend(pid) \(held)") == "t")
+    _ = try await server.sql("DROP FUNCTION public.hold CASCADE")
+  }
+
   @Test(
     "in the database are imported to their end on another host when theirs dies, with the rows and rejects of one run")
   func died() async throws {
     let server = try PostgresCluster()
     let (one, two) = (try folder(server, host: "one", limit: "16MB"), try folder(server, host: "two", limit: "16MB"))
-    let first = try await one.start()
     let members = Members(rows: 80_000, faults: 300)
-    try one.drop(members.csv, as: "many.csv", into: "members")
-    while try await server.sql("SELECT count(*) > 5000 FROM club.\"Member\"") != "t" {}
-    try await first.kill()
+    try await dies(one, server, importing: members)
     #expect(try one.names(in: "spool/active") == ["1-many.csv"])
 
     let second = try await two.start()
@@ -71,11 +86,8 @@ struct SharedFileTests {
   func large() async throws {
     let server = try PostgresCluster()
     let (one, two) = (try folder(server, host: "one", limit: "1kB"), try folder(server, host: "two", limit: "1kB"))
-    let first = try await one.start()
     let members = Members(rows: 80_000)
-    try one.drop(members.csv, as: "many.csv", into: "members")
-    while try await server.sql("SELECT count(*) > 5000 FROM club.\"Member\"") != "t" {}
-    try await first.kill()
+    try await dies(one, server, importing: members)
 
     let second = try await two.start()
     var job = try await two.job(1)
