@@ -2,27 +2,21 @@ import CPostgreSQL
 import Glibc
 import Synchronization
 
-/// A connection to a PostgreSQL server. It waits in libpq only while it is opened, or while the server doesn't take what is sent.
+/// A connection to a PostgreSQL server: its transactions, its statements, which stay prepared, and what is queued to be sent along.
 package final class PostgresConnection: @unchecked Sendable {
   // Sendable: used by one thread at a time, the one that opened it or took it from its pool. Only `cancellation` is for others.
 
-  /// How long the server may take to let a connection in, in seconds, unless the connection string says more.
-  private static let timeout = "10"
-  /// Between two looks whether the work is still wanted, in milliseconds.
-  private static let interval: Int32 = 100
   /// Statements that are kept prepared.
   private static let preparedLimit = 200
   /// Statements that wait for the next, at most.
   private static let queueLimit = 16
 
-  private let connection: OpaquePointer
-  /// Throws when the work isn't wanted any more. Called while the connection waits.
-  private let check: () throws -> Void
+  private let libpq: LibpqConnection
   /// The names of prepared statements.
   private var prepared: [Statement: String] = [:]
   private var preparedCount = 0
   /// Ends the statement that runs. Safe from any thread.
-  package let cancellation: PostgresCancellation
+  package var cancellation: PostgresCancellation { libpq.cancellation }
   /// Receives each statement when it has ended, if any is set.
   var trace: (@Sendable (PostgresTrace) -> Void)?
   /// What each transaction begins with where a pooler is between; nil on a session of the server's own.
@@ -54,54 +48,32 @@ package final class PostgresConnection: @unchecked Sendable {
     _ string: String, password: String?, settings: [(String, String)] = [],
     check: @escaping () throws -> Void = {}
   ) throws {
-    var parameters = [("connect_timeout", Self.timeout), ("fallback_application_name", "lade")]
-    parameters += settings
-    parameters += [("dbname", string), ("client_encoding", "UTF8")]
-    if let password { parameters.append(("password", password)) }
-    let opened = withCStrings(parameters.map(\.0)) { keywords in
-      withCStrings(parameters.map(\.1)) { values in PQconnectdbParams(keywords, values, 1) }
-    }
-    guard let opened else { throw PostgresError(message: "there is no memory") }
-    connection = opened
-    self.check = check
-    cancellation = PostgresCancellation(PQgetCancel(opened))
-    // Notices aren't for anybody, and libpq would write them to standard error.
-    _ = PQsetNoticeReceiver(opened, { _, _ in }, nil)
-    guard PQstatus(opened) == CONNECTION_OK else {
-      throw PostgresError(isLoss: true, message: Self.line(PQerrorMessage(opened)))
-    }
+    libpq = try LibpqConnection(string, password: password, settings: settings, check: check)
   }
-
-  deinit { PQfinish(connection) }
 
   /// Whether it can be used for another transaction.
   package var isIdle: Bool {
-    queue.isEmpty && isOpen && PQtransactionStatus(connection) == PQTRANS_IDLE
-      && PQpipelineStatus(connection) == PQ_PIPELINE_OFF
+    queue.isEmpty && isOpen && libpq.transaction == PQTRANS_IDLE && !libpq.isInPipeline
   }
 
   /// Whether an idle connection has been closed, as far as that has been heard. Doesn't wait.
-  package var isClosed: Bool {
-    var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
-    // A server sends something unasked only before it ends the session, or when its configuration was reloaded.
-    return !isOpen || poll(&descriptor, 1, 0) != 0
-  }
+  package var isClosed: Bool { libpq.isClosed }
 
   /// Whether the server was there when it was last looked at.
-  package var isOpen: Bool { PQstatus(connection) == CONNECTION_OK }
+  package var isOpen: Bool { libpq.isOpen }
 
   /// Whether a transaction is open, even a failed one. Statements that are queued begin none.
   package var isInTransaction: Bool {
-    switch PQtransactionStatus(connection) {
+    switch libpq.transaction {
     case PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE: true
     default: false
     }
   }
 
   /// The number of the server's process for it.
-  package var process: Int32 { PQbackendPID(connection) }
+  package var process: Int32 { libpq.process }
 
-  package var serverVersion: Int32 { PQserverVersion(connection) }
+  package var serverVersion: Int32 { libpq.serverVersion }
 
   /// Whether a pooler is between, which may give each transaction another session of the server: nothing lasts longer than one.
   package var isPooled: Bool { prologue != nil }
@@ -119,10 +91,10 @@ package final class PostgresConnection: @unchecked Sendable {
     try traced(statements) { _ in
       let all = ["BEGIN \(mode)", prologue.statements, first].compactMap { $0 }.joined(separator: "; ")
       var isFirst = true
-      try send { PQsendQuery(connection, all) }
-      try drain { result in
+      try libpq.send(all)
+      try libpq.drain { result in
         guard isFirst, PQresultStatus(result) == PGRES_TUPLES_OK else { return }
-        (isFirst, value) = (false, Self.text(result))
+        (isFirst, value) = (false, LibpqConnection.text(result))
       }
     }
     try prologue.check?(value)
@@ -139,7 +111,7 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Whether a transaction that hasn't failed is open, or begins with the next statement. The COMMIT of a failed one would roll it
   /// back without an error.
   package var canCommit: Bool {
-    PQtransactionStatus(connection) == PQTRANS_INTRANS || queue.first?.text == Self.beginning
+    libpq.transaction == PQTRANS_INTRANS || queue.first?.text == Self.beginning
   }
 
   /// Runs statements that each may be a transaction of its own, and rely on what the session is set to. Where a pooler is between,
@@ -218,8 +190,8 @@ package final class PostgresConnection: @unchecked Sendable {
   package func run(_ statements: String) throws {
     let statements = try takeQueue(before: statements)
     try traced(statements) { count in
-      try send { PQsendQuery(connection, statements) }
-      try drain { count = Self.rows(of: $0) }
+      try libpq.send(statements)
+      try libpq.drain { count = LibpqConnection.rows(of: $0) }
     }
   }
 
@@ -232,10 +204,10 @@ package final class PostgresConnection: @unchecked Sendable {
     try runQueue()
     let statements = next.map { "COMMIT; \($0)" } ?? "COMMIT"
     try traced(statements) { _ in
-      try send { PQsendQuery(connection, statements) }
+      try libpq.send(statements)
       var isCommitted = false
       do {
-        try drain { _ in isCommitted = true }
+        try libpq.drain { _ in isCommitted = true }
       } catch {
         guard isCommitted else { throw error }
       }
@@ -247,19 +219,13 @@ package final class PostgresConnection: @unchecked Sendable {
     let statements = try takeQueue(before: statements)
     var found: String?
     try traced(statements) { count in
-      try send { PQsendQuery(connection, statements) }
-      try drain { result in
-        count = Self.rows(of: result)
-        found = Self.text(result) ?? found
+      try libpq.send(statements)
+      try libpq.drain { result in
+        count = LibpqConnection.rows(of: result)
+        found = LibpqConnection.text(result) ?? found
       }
     }
     return found
-  }
-
-  /// The first column of the first row.
-  private static func text(_ result: OpaquePointer) -> String? {
-    guard PQntuples(result) > 0, PQnfields(result) > 0, PQgetisnull(result, 0, 0) == 0 else { return nil }
-    return PQgetvalue(result, 0, 0).map { String(cString: $0) }
   }
 
   /// Runs one statement. It stays prepared for the next time, unless a pooler is between. Rows are in binary form.
@@ -267,12 +233,12 @@ package final class PostgresConnection: @unchecked Sendable {
   package func query(_ statement: String, _ parameters: [PostgresValue] = []) throws -> PostgresRows {
     let wanted = Queued(text: statement, parameters: parameters)
     guard queue.isEmpty, isPooled || prepared[wanted.key] != nil else {
-      guard let rows = try pipeline([wanted]).first else { throw Self.senseless }
+      guard let rows = try pipeline([wanted]).first else { throw LibpqConnection.senseless }
       return rows
     }
     return try traced(statement, parameters) { count in
       try send(wanted)
-      return try collect(&count)
+      return try libpq.collect(&count)
     }
   }
 
@@ -289,27 +255,9 @@ package final class PostgresConnection: @unchecked Sendable {
   package func rows(_ statement: String) throws -> PostgresRows {
     try runQueue()
     return try traced(statement) { count in
-      try send { PQsendQueryParams(connection, statement, 0, nil, nil, nil, nil, 1) }
-      return try collect(&count)
+      try libpq.send { connection in PQsendQueryParams(connection, statement, 0, nil, nil, nil, nil, 1) }
+      return try libpq.collect(&count)
     }
-  }
-
-  private func collect(_ count: inout Int) throws -> PostgresRows {
-    var rows: PostgresRows?
-    var failure: (any Error)?
-    while let result = try nextResult() {
-      do {
-        try check(result)
-        count = Self.rows(of: result)
-        rows = PostgresRows(result)
-      } catch {
-        PQclear(result)
-        failure = failure ?? error
-      }
-    }
-    if let failure { throw failure }
-    guard let rows else { throw Self.senseless }
-    return rows
   }
 
   /// Runs one statement, and calls `take` with its rows as they come; memory is bounded by one. `take` doesn't use the connection.
@@ -318,9 +266,9 @@ package final class PostgresConnection: @unchecked Sendable {
     try prepare(Statement(text: statement, types: parameters.map(\.type)))
     try traced(statement, parameters) { count in
       try send(Queued(text: statement, parameters: parameters))
-      PQsetSingleRowMode(connection)
+      libpq.readRowsOneByOne()
       var failure: (any Error)?
-      while let result = try nextResult() {
+      while let result = try libpq.nextResult() {
         guard failure == nil else {
           PQclear(result)
           continue
@@ -331,7 +279,7 @@ package final class PostgresConnection: @unchecked Sendable {
             try take(PostgresRows(result))
           } else {
             defer { PQclear(result) }
-            try check(result)
+            try libpq.check(result)
           }
         } catch {
           failure = error
@@ -356,11 +304,6 @@ package final class PostgresConnection: @unchecked Sendable {
     return try body(&count)
   }
 
-  /// The rows that a statement has returned or changed.
-  private static func rows(of result: OpaquePointer) -> Int {
-    PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? Int(PQntuples(result))
-  }
-
   /// Sends a statement with its parameters.
   private func send(_ statement: Queued) throws {
     let key = statement.key
@@ -373,7 +316,7 @@ package final class PostgresConnection: @unchecked Sendable {
       bytes.append(parameter)
       places.append((start, bytes.count - start))
     }
-    try send {
+    try libpq.send { connection in
       bytes.bytes.withUnsafeBytes { buffer in
         // An empty value needs an address, too.
         var empty: CChar = 0
@@ -400,14 +343,14 @@ package final class PostgresConnection: @unchecked Sendable {
     guard !isPooled, prepared[statement] == nil else { return }
     if prepared.count >= Self.preparedLimit { try forgetStatements() }
     let name = try sendPreparation(of: statement)
-    try drain()
+    try libpq.drain()
     prepared[statement] = name
   }
 
   private func sendPreparation(of statement: Statement) throws -> String {
     preparedCount += 1
     let name = "lade_\(preparedCount)"
-    try send {
+    try libpq.send { connection in
       PQsendPrepare(
         connection, name, statement.text, Int32(statement.types.count), statement.types.map { Oid($0.rawValue) })
     }
@@ -435,7 +378,7 @@ package final class PostgresConnection: @unchecked Sendable {
     if prepared.count + queue.count + wanted.count > Self.preparedLimit { try forgetStatements() }
     let statements = queue + wanted
     queue = []
-    guard PQenterPipelineMode(connection) == 1 else { throw failure }
+    try libpq.beginPipeline()
     var names: [String?] = []
     var failure: (any Error)?
     do {
@@ -453,40 +396,26 @@ package final class PostgresConnection: @unchecked Sendable {
       failure = error
       for statement in statements.dropFirst(names.count) { prepared[statement.key] = nil }
     }
-    try send { PQpipelineSync(connection) }
+    try libpq.send { PQpipelineSync($0) }
     var rows: [PostgresRows] = []
     for (statement, name) in zip(statements, names) {
       if name != nil {
         do {
-          try drain()
+          try libpq.drain()
         } catch let error as PostgresError {
           prepared[statement.key] = nil
           failure = failure ?? error
         }
       }
       do {
-        try traced(statement.text, statement.parameters) { count in rows.append(try collect(&count)) }
+        try traced(statement.text, statement.parameters) { count in rows.append(try libpq.collect(&count)) }
       } catch let error as PostgresError {
         failure = failure ?? error
       }
     }
-    try endPipeline()
+    try libpq.endPipeline()
     if let failure { throw failure }
     return Array(rows.suffix(wanted.count))
-  }
-
-  /// Reads up to the end of what was sent together.
-  private func endPipeline() throws {
-    while PQpipelineStatus(connection) != PQ_PIPELINE_OFF {
-      if let result = try nextResult() {
-        let isEnd = PQresultStatus(result) == PGRES_PIPELINE_SYNC
-        PQclear(result)
-        guard isEnd else { continue }
-        guard PQexitPipelineMode(connection) == 1 else { throw failure }
-      } else if PQtransactionStatus(connection) != PQTRANS_ACTIVE {
-        throw isOpen ? Self.senseless : failure
-      }
-    }
   }
 
   // MARK: Rows as text
@@ -494,12 +423,12 @@ package final class PostgresConnection: @unchecked Sendable {
   /// The names and types of what a statement would select, which must be one.
   package func describe(_ statement: String) throws -> (columns: [(name: String, type: UInt32)], parameters: Int) {
     try runQueue()
-    try send { PQsendPrepare(connection, "", statement, 0, nil) }
-    try drain()
-    try send { PQsendDescribePrepared(connection, "") }
+    try libpq.send { connection in PQsendPrepare(connection, "", statement, 0, nil) }
+    try libpq.drain()
+    try libpq.send { connection in PQsendDescribePrepared(connection, "") }
     var columns: [(name: String, type: UInt32)] = []
     var parameters = 0
-    try drain { result in
+    try libpq.drain { result in
       parameters = Int(PQnparams(result))
       columns = (0..<PQnfields(result)).map { index in
         (PQfname(result, index).map { String(cString: $0) } ?? "", PQftype(result, index))
@@ -511,20 +440,20 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Begins a query whose rows come one by one, as text.
   package func beginText(_ query: String, _ parameter: String?) throws {
     try runQueue()
-    try send {
+    try libpq.send { connection in
       withCStrings([parameter].compactMap { $0 }) { values in
         PQsendQueryParams(connection, query, parameter == nil ? 0 : 1, nil, values, nil, nil, 0)
       }
     }
-    PQsetSingleRowMode(connection)
+    libpq.readRowsOneByOne()
   }
 
   /// The next row of that; nil at the end.
   package func nextRow() throws -> PostgresRow? {
-    while let result = try nextResult() {
+    while let result = try libpq.nextResult() {
       if PQresultStatus(result) == PGRES_SINGLE_TUPLE { return PostgresRow(result) }
       defer { PQclear(result) }
-      try check(result)
+      try libpq.check(result)
     }
     return nil
   }
@@ -552,137 +481,20 @@ package final class PostgresConnection: @unchecked Sendable {
   package func copyBytes(
     _ statement: String, _ fill: (_ send: @escaping ([UInt8]) throws -> Void) throws -> Void
   ) throws -> Int {
-    try traced(statement) { count in
-      count = try copied(statement, fill)
+    try runQueue()
+    return try traced(statement) { count in
+      count = try libpq.copy(statement, fill)
       return count
     }
-  }
-
-  private func copied(
-    _ statement: String, _ fill: (_ send: @escaping ([UInt8]) throws -> Void) throws -> Void
-  ) throws -> Int {
-    try runQueue()
-    try send { PQsendQuery(connection, statement) }
-    guard let begin = try nextResult() else { throw PostgresError(message: "the server doesn't begin the copy") }
-    guard PQresultStatus(begin) == PGRES_COPY_IN else {
-      defer { PQclear(begin) }
-      var failure: (any Error)?
-      do { try check(begin) } catch { failure = error }
-      try drain()
-      throw failure ?? PostgresError(message: "the statement copies nothing")
-    }
-    PQclear(begin)
-    var failure: (any Error)?
-    do {
-      try fill { bytes in
-        try bytes.withUnsafeBytes { buffer in
-          guard let start = buffer.baseAddress else { return }
-          let code = PQputCopyData(
-            self.connection, start.assumingMemoryBound(to: CChar.self), Int32(truncatingIfNeeded: buffer.count))
-          guard code == 1 else { throw self.failure }
-        }
-        try self.check()
-      }
-    } catch { failure = error }
-    let code = failure == nil ? PQputCopyEnd(connection, nil) : PQputCopyEnd(connection, "not wanted")
-    var changed = 0
-    var answer: (any Error)?
-    if code == 1 {
-      do {
-        try drain { result in changed = PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
-      } catch { answer = error }
-    } else {
-      answer = self.failure
-    }
-    if let failure, !(failure is PostgresError) { throw failure }
-    if let error = answer ?? failure { throw error }
-    return changed
   }
 
   // MARK: Notifications
 
   /// The socket, to wait for what the server sends by itself.
-  package var descriptor: Int32 { PQsocket(connection) }
+  package var descriptor: Int32 { libpq.descriptor }
 
   /// Reads what has come. Returns the payloads of notifications by channel.
   package func notifications() throws -> [(channel: String, payload: String)] {
-    guard PQconsumeInput(connection) == 1 else { throw failure }
-    var found: [(channel: String, payload: String)] = []
-    while let notice = PQnotifies(connection) {
-      found.append((String(cString: notice.pointee.relname), String(cString: notice.pointee.extra)))
-      PQfreemem(notice)
-    }
-    return found
+    try libpq.notifications()
   }
-
-  // MARK: Answers
-
-  private func send(_ body: () -> Int32) throws {
-    guard body() == 1 else { throw failure }
-  }
-
-  private func drain(_ body: (OpaquePointer) -> Void = { _ in }) throws {
-    var failure: (any Error)?
-    while let result = try nextResult() {
-      defer { PQclear(result) }
-      do {
-        try check(result)
-        body(result)
-      } catch {
-        failure = failure ?? error
-      }
-    }
-    if let failure { throw failure }
-  }
-
-  /// Waits for the server, as long as the work is wanted.
-  private func nextResult() throws -> OpaquePointer? {
-    while PQisBusy(connection) != 0 {
-      do {
-        try check()
-      } catch {
-        cancellation.cancel()
-        throw error
-      }
-      var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
-      _ = poll(&descriptor, 1, Self.interval)
-      guard PQconsumeInput(connection) == 1 else { throw failure }
-    }
-    return PQgetResult(connection)
-  }
-
-  private func check(_ result: OpaquePointer) throws {
-    switch PQresultStatus(result) {
-    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return
-    default: break
-    }
-    func field(_ code: String) -> String? {
-      PQresultErrorField(result, Int32(code.utf8.first ?? 0)).map { String(cString: $0) }
-    }
-    throw PostgresError(
-      isLoss: PQstatus(connection) != CONNECTION_OK, state: field("C") ?? "",
-      message: PQresultErrorMessage(result).map { Self.line($0) } ?? Self.senseless.message,
-      detail: field("D"))
-  }
-
-  private static var senseless: PostgresError { PostgresError(message: "the server's answer makes no sense") }
-
-  private var failure: PostgresError {
-    PostgresError(isLoss: PQstatus(connection) != CONNECTION_OK, message: Self.line(PQerrorMessage(connection)))
-  }
-
-  /// A message in one line.
-  private static func line(_ text: UnsafePointer<CChar>?) -> String {
-    guard let text else { return "" }
-    return String(cString: text).split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(
-      separator: "; ")
-  }
-}
-
-/// Lends texts as C has them, with a null behind the last.
-private func withCStrings<R>(_ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R) -> R {
-  let copies = texts.map { strdup($0) }
-  defer { for copy in copies { free(copy) } }
-  let pointers = copies.map { $0.map { UnsafePointer($0) } } + [nil]
-  return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
 }

@@ -150,8 +150,16 @@ extension JobQueue {
       try ledger.checkHost()
       ledger.context.fence = try membership.fence(in: ledger.context)
     } catch {
-      try membership.leave()
+      giveUpLease(of: membership)
       throw error
+    }
+  }
+
+  private func giveUpLease(of membership: QueueMembership) {
+    do {
+      try membership.leave()
+    } catch {
+      logger.warning("jobs: the lease couldn't be given up, and ends by itself", metadata: ["error": "\(error)"])
     }
   }
 
@@ -300,12 +308,7 @@ extension JobQueue {
     sharing.end()
     await withCheckedContinuation { continuation in
       ledger.queue.perform { _ in
-        do {
-          try sharing.membership.leave()
-        } catch {
-          self.logger.warning(
-            "jobs: the lease couldn't be given up, and ends by itself", metadata: ["error": "\(error)"])
-        }
+        self.giveUpLease(of: sharing.membership)
         continuation.resume()
       }
     }
