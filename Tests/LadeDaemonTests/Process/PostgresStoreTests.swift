@@ -46,12 +46,13 @@ struct PostgresStoreTests {
     let folder = try folder(server)
     let first = try await folder.start()
     let rows = (1...60_000).map { "\($0),Name \($0),\($0)" }
+    try await server.holdImports()
     try folder.drop("number,name,score\n" + rows.joined(separator: "\n") + "\n", as: "many.csv", into: "members")
-    // Some batches are committed.
-    while try await server.sql("SELECT count(*) > 5000 FROM club.\"Member\"") != "t" {}
+    try await server.importIsHeld()
     try await server.sql(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = 'lade'")
     try await first.kill()
+    try server.letImportsGo()
     let second = try await folder.start()
     let job = try await folder.job(of: "many.csv")
     #expect(job.state == .completed, "\(job.reason ?? "")")

@@ -27,19 +27,11 @@ struct SharedFileTests {
   /// Starts a daemon that imports these members as `many.csv`, and kills it in the middle of that, where the server holds it up.
   private func dies(_ folder: DaemonFolder, _ server: PostgresCluster, importing members: Members) async throws {
     let daemon = try await folder.start()
-    _ = try await server.sql(
-      """
-      CREATE FUNCTION public.hold() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN PERFORM pg_sleep(86400); RETURN NULL; END $$;
-      CREATE TRIGGER hold AFTER INSERT OR UPDATE ON club._lade_checkpoint
-        FOR EACH ROW WHEN (NEW.record > 5000) EXECUTE FUNCTION public.hold()
-      """)
+    try await server.holdImports()
     try folder.drop(members.csv, as: "many.csv", into: "members")
-    let held = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-    while try await server.sql("SELECT count(*) \(held)") != "1" {}
+    try await server.importIsHeld()
     try await daemon.kill()
-    #expect(try await server.sql("SELECT pg_terminate_backend(pid) \(held)") == "t")
-    _ = try await server.sql("DROP FUNCTION public.hold CASCADE")
+    try server.letImportsGo()
   }
 
   @Test(

@@ -70,12 +70,14 @@ struct SharedQueueTests {
     )
     let (first, second) = (try await one.start(), try await two.start())
     let rows = (1...60_000).map { "\($0),Name \($0),\($0)" }
+    try await server.holdImports()
     try one.drop("number,name,score\n" + rows.joined(separator: "\n") + "\n", as: "many.csv", into: "members")
-    while try await server.sql("SELECT count(*) > 5000 FROM club.\"Member\"") != "t" {}
+    try await server.importIsHeld()
     first.send(SIGSTOP)
     // The other daemon puts the job back.
     while try await server.sql("SELECT rescues > 0 FROM work.\"Job\"") != "t" {}
     first.send(SIGCONT)
+    try server.letImportsGo()
     let ending = try await first.ended()
     let log = try first.log
     #expect(ending == .exit(75), "\(log)")
