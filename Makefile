@@ -14,7 +14,7 @@ unitdir ?= $(prefix)/lib/systemd/system
 CONFIGURATION ?= release
 SECONDS_EACH ?= 60
 MINUTES ?= 10
-# How many calls of each kind fail in `make faults`. Without it, all.
+# What `make faults` tries: so many calls of each kind of SQLite, calls of the daemon, and states. Without it, all.
 SAMPLE ?=
 # One test, or those that a regular expression finds: `make test ONLY=CSVReaderTests`. Without it, all.
 ONLY ?=
@@ -83,10 +83,10 @@ test-pooler: deps ## run the tests of queues and stores in PostgreSQL through Pg
 	@$(SWIFT) build --build-tests
 	@LADE_TEST_POOLER=8 SWIFT=$(SWIFT) $(TEST) --filter $(POOLED)
 
-test-tsan: deps ## run the tests under ThreadSanitizer, including the daemon's processes; half an hour
+test-tsan: deps ## run the tests under ThreadSanitizer, including the daemon's processes; hours
 	@.ci/test-sanitized thread
 
-test-asan: deps ## run the tests under AddressSanitizer, including the daemon's processes; half an hour
+test-asan: deps ## run the tests under AddressSanitizer, including the daemon's processes; hours
 	@.ci/test-sanitized address
 
 test-web: browser build ## test the web pages in Chromium, if there is one
@@ -113,7 +113,7 @@ test-cluster: build ## kill, stop and cut off daemons that share a PostgreSQL se
 soak: deb ## run the service under mixed load for MINUTES=10: memory and descriptors must stay flat
 	@Tests/Service/soak $(MINUTES)
 
-faults: faults-sqlite faults-daemon ## let every call fail once and for good, for hours (SAMPLE=50: that many of each kind)
+faults: faults-sqlite faults-daemon ## let every call fail once and for good, for hours (SAMPLE=50: fewer)
 
 faults-sqlite: deps ## the calls of SQLite among them
 	@$(SWIFT) build --product sqlitefaults
@@ -121,7 +121,7 @@ faults-sqlite: deps ## the calls of SQLite among them
 
 faults-daemon: deps ## fail every system call of the daemon, kill it at every change, open every state after a loss of power; hours
 	@$(SWIFT) build --build-tests
-	@LADE_FAULTS=all SWIFT=$(SWIFT) $(TEST) --filter 'LadeDaemonTests[.](EveryCall|CrashState|[A-Z][a-z]*Kill|Evolution)Tests'
+	@LADE_FAULTS=$(or $(SAMPLE),all) SWIFT=$(SWIFT) $(TEST) --filter 'LadeDaemonTests[.](EveryCall|CrashState|[A-Z][a-z]*Kill|Evolution)Tests'
 
 fuzz: deps ## fuzz the readers with libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
 	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)

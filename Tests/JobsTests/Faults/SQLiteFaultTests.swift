@@ -54,7 +54,7 @@ private struct FaultRun {
   func check() throws {
     #expect(output.status == 0, "\(output.text)\(output.error)")
     // Calls did fail.
-    let trials = try #require(output.text.firstMatch(of: /; ([0-9]+) trials, ([0-9]+) with a failed call/))
+    let trials = try #require(output.text.firstMatch(of: /; ([0-9]+) trials, ([0-9]+) calls failed/))
     #expect(try #require(Int(trials.1)) > 50 && #require(Int(trials.2)) > 50, "\(output.text)")
   }
 }

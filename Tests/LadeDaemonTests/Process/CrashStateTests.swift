@@ -7,14 +7,10 @@ import Testing
 /// changes: what was synced is there, of the rest any part, and a new daemon goes on from that. In the end there is what one
 /// undisturbed run leaves. The submitters have synced their files, and the folders where they put them, before.
 ///
-/// Some of the states are opened, others with another `LADE_FAULT_SEED`; with `LADE_FAULTS=all`, several at each change.
+/// Some of the states are opened, or several at each change. ``FaultSample`` has their number and its seed.
 @Suite("A daemon after a loss of power", .startsDaemons)
 struct CrashStateTests {
   private static let parts = 3
-  private static let sample = 32
-  private static let isExhaustive = ProcessInfo.processInfo.environment["LADE_FAULTS"] == "all"
-  private static let seed =
-    ProcessInfo.processInfo.environment["LADE_FAULT_SEED"].flatMap(UInt64.init) ?? 1
 
   @Test(
     "leaves the rows, rejects, exports and backups of one run, and has all that it had acknowledged",
@@ -31,22 +27,25 @@ struct CrashStateTests {
     try machine.expectAllIsRecorded(disk)
     let expected = try await scenario.result(jobs)
 
-    var random = SeededGenerator(seed: Self.seed &+ UInt64(part))
+    var random = SeededGenerator(seed: FaultSample.seed &+ UInt64(part))
     var states: [(cut: Int, choice: CrashDisk.Choice)] = []
-    if Self.isExhaustive {
-      for cut in stride(from: part, to: disk.count, by: Self.parts) {
-        states += CrashDisk.Choice.allCases.map { (cut, $0) }
-      }
-    } else {
-      for number in 0..<Self.sample {
+    if let size = FaultSample.size(96) {
+      for number in 0..<size / Self.parts {
         let choices = CrashDisk.Choice.allCases
         // The first is the end, with nothing but what is sure to be there.
         let cut = number == 0 ? disk.count : Int.random(in: 0...disk.count, using: &random)
         states.append((cut, choices[number % choices.count]))
       }
+    } else {
+      for cut in stride(from: part, to: disk.count, by: Self.parts) {
+        states += CrashDisk.Choice.allCases.map { (cut, $0) }
+      }
+      states.shuffle(using: &random)
     }
+    var tally = FaultSample.Tally("states opened")
     for (cut, choice) in states {
-      let remark = "a loss of power before change \(cut) of \(disk.count), \(choice), seed \(Self.seed), part \(part)"
+      let remark =
+        "a loss of power before change \(cut) of \(disk.count), \(choice), seed \(FaultSample.seed), part \(part)"
       try machine.restore(disk.state(before: cut, choice, &random))
       scenario.acknowledge(first: disk.acknowledged(before: cut))
       let next = try scenario.folder.launch()
@@ -58,8 +57,10 @@ struct CrashStateTests {
       next.terminate()
       #expect(try await next.ended() == .exit(0), "\(remark)")
       FaultScenario.compare(try await scenario.result(jobs), with: expected, remark)
+      tally.add()
     }
-    print("crash states: LADE_FAULT_SEED=\(Self.seed), part \(part): \(states.count) of \(disk.count) changes")
+    tally.tell()
+    print("crash states: LADE_FAULT_SEED=\(FaultSample.seed), part \(part): \(states.count), of \(disk.count) changes")
   }
 }
 

@@ -5,11 +5,9 @@ import TestSupport
 import Testing
 
 /// What a machine may do to a daemon: it goes on, or ends with its documented status and a message, and when the fault is gone
-/// there is what one run leaves. `LADE_FAULTS=all` in the environment has every fault that is sampled otherwise.
+/// there is what one run leaves. With `LADE_FAULTS=all` in the environment, every fault that is sampled otherwise.
 @Suite("A daemon on a machine", .startsDaemons)
 struct EnvironmentTests {
-  private static let hasAll = ProcessInfo.processInfo.environment["LADE_FAULTS"] == "all"
-
   // MARK: A process that is stopped
 
   @Test("that stops it in the middle of an import goes on with it, and tells the watchdog")
@@ -24,7 +22,7 @@ struct EnvironmentTests {
     _ = await events.first { $0.progress.records >= 1_000 }
     daemon.send(SIGSTOP)
     // Longer than the watchdog waits: the time is the fault.
-    try await Task.sleep(for: .seconds(Self.hasAll ? 60 : 3))
+    try await Task.sleep(for: .seconds(FaultSample.isAll ? 60 : 3))
     let pings = daemon.notices.count { $0 == "WATCHDOG=1" }
     daemon.send(SIGCONT)
     try await expected.expect(of: folder.ended(job.id), in: folder)
@@ -135,7 +133,8 @@ struct EnvironmentTests {
   // MARK: A disk that is full
 
   /// Kilobytes of the disk that has state and store; more than the last is enough for all.
-  private static let sizes = hasAll ? Array(stride(from: 64, through: 4096, by: 64)) : [64, 192, 448, 704, 1024, 1600]
+  private static let sizes =
+    FaultSample.isAll ? Array(stride(from: 64, through: 4096, by: 64)) : [64, 192, 448, 704, 1024, 1600]
 
   @Test(
     "whose disk is full at any size ends or waits, and when there is room does everything",

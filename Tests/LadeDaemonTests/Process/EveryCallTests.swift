@@ -7,15 +7,10 @@ import Testing
 /// process is killed before it, in it or after it. Whatever happens, what is left in the end is what one undisturbed run
 /// leaves: rules 3 to 7 and 10 (ARCHITECTURE.md).
 ///
-/// A sample of the calls and ways fails, the same each time; another one with another `LADE_FAULT_SEED`. With `LADE_FAULTS=all`,
-/// every call fails in every way.
+/// A sample of the calls and ways fails, the same each time. ``FaultSample`` has its size and its seed.
 @Suite("A daemon of which one system call fails", .startsDaemons)
 struct EveryCallTests {
   private static let parts = 3
-  private static let sample = 20
-  private static let isExhaustive = ProcessInfo.processInfo.environment["LADE_FAULTS"] == "all"
-  private static let seed =
-    ProcessInfo.processInfo.environment["LADE_FAULT_SEED"].flatMap(UInt64.init) ?? 1
   /// What a daemon may end with that can't go on, or can't start: an error while it works, and one that may pass.
   private static let statuses: Set<Int32> = [70, 74]
 
@@ -27,11 +22,14 @@ struct EveryCallTests {
     let (jobs, _) = try await run(scenario, shim.environment)
     let expected = try await scenario.result(#require(jobs))
     let faults = Self.faults(try shim.calls(), in: scenario.folder.path)
-    var hits = 0
+    var (hits, tally) = (0, FaultSample.Tally("calls failed"))
     for (number, fault) in faults.enumerated() where number % Self.parts == part {
-      if try await check(fault, expected) { hits += 1 }
+      guard try await check(fault, expected) else { continue }
+      hits += 1
+      tally.add()
     }
-    print("every call: LADE_FAULT_SEED=\(Self.seed), part \(part): \(hits) of \(faults.count / Self.parts) calls hit")
+    tally.tell()
+    print("every call: LADE_FAULT_SEED=\(FaultSample.seed), part \(part): \(hits) of \(faults.count / Self.parts) met")
     #expect(hits > 0)
   }
 
@@ -48,25 +46,25 @@ struct EveryCallTests {
     for (call, count) in counts.sorted(by: { $0.key < $1.key }) {
       let isWrite = call.contains("write") || call.hasPrefix("send")
       var random = generator(for: call)
-      for number in isExhaustive ? Array(1...count) : [Int64.random(in: 1...count, using: &random)] {
+      for number in FaultSample.isLarge ? Array(1...count) : [Int64.random(in: 1...count, using: &random)] {
         for verb in FaultShim.Verb.allCases where isWrite || verb != .short && verb != .torn {
           all.append(FaultShim.Fault(call: call, number: number, verb: verb))
         }
         all.append(FaultShim.Fault(call: call, number: number, verb: .error, more: 5))
       }
     }
-    if isExhaustive { return all }
     // By its name, each has its place among the others, however many calls there are in a run.
     let places = all.map { fault in
-      var random = generator(for: "\(fault.call) \(fault.verb) \(fault.more)")
+      let number = FaultSample.isLarge ? " \(fault.number)" : ""
+      var random = generator(for: "\(fault.call) \(fault.verb) \(fault.more)\(number)")
       return (place: random.next(), fault: fault)
     }
-    return places.sorted { $0.place < $1.place }.prefix(sample * parts).map(\.fault)
+    return places.sorted { $0.place < $1.place }.prefix(FaultSample.size(60) ?? places.count).map(\.fault)
   }
 
   /// The same numbers for the same name and seed.
   private static func generator(for name: String) -> SeededGenerator {
-    SeededGenerator(seed: name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 })
+    SeededGenerator(seed: name.utf8.reduce(FaultSample.seed) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 })
   }
 
   /// - Returns: whether the call was met.

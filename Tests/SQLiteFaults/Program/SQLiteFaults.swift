@@ -75,7 +75,7 @@ struct SQLiteFaults: ParsableCommand {
     let seconds = String(format: "%.1f", Date().timeIntervalSince(begin))
     print(
       "\(work.name): \(calls) calls of \(trial.expected.counts.values.filter { $0 > 0 }.count) kinds; \(runs) trials, "
-        + "\(hits) with a failed call, \(ended) processes ended, \(failed) were wrong; \(seconds) s")
+        + "\(hits) calls failed, \(ended) processes ended, \(failed) were wrong; \(seconds) s")
     // Who waits for it reads along.
     fflush(nil)
     return failed == 0

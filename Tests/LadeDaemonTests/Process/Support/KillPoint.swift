@@ -53,7 +53,7 @@ final class KillPoint {
   /// How many changes there were at least, when none was met in the last of so many rounds.
   static func changes(in rounds: Int) -> Int { 1 + (rounds - 2) * step }
 
-  private static let step = ProcessInfo.processInfo.environment["LADE_FAULTS"] == "all" ? 1 : 3
+  private static let step = FaultSample.isAll ? 1 : 3
 
   /// Begins to count again.
   /// - Parameter number: the change that is to fail once, from 1.
