@@ -27,8 +27,9 @@ FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sour
 STRICT = LADE_STRICT=1
 BUILD_CHECKS = --explicit-target-dependency-import-check error
 TEST_FLAGS = --parallel --disable-xctest
-# Tests of objects and imports are bound by the processor. Those of the daemon wait for sockets and files, so they run in a
-# second pass, where they don't starve.
+# Tests of objects and imports are bound by the processor, so they run a few at a time: all at once, a test that waits for a
+# process would get its next turn after minutes. Those of the daemon wait for sockets and files, so they run in a second pass.
+AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$$((2 * $$(nproc)))
 COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|StoreConformance|Importing|ClassGeneration|PostgresStore)Tests[.]'
 POOLED = '^(PostgresStore|StoreConformance)Tests[.]|[.](SharedQueue|Fence|PostgresStore)Tests/'
 TEST = .ci/test --skip-build $(TEST_FLAGS)
@@ -73,7 +74,7 @@ test: export LADE_TESTS = $(MODULES)
 test: deps ## run the tests, or some of them: ONLY=REGULAR_EXPRESSION, MODULES=JobsTests,SpoolTests
 	@$(SWIFT) build --build-tests
 ifeq ($(ONLY),)
-	@SWIFT=$(SWIFT) $(TEST) --filter $(COMPUTING)
+	@$(AT_A_TIME) SWIFT=$(SWIFT) $(TEST) --filter $(COMPUTING)
 	@SWIFT=$(SWIFT) $(TEST) --skip $(COMPUTING)
 else
 	@SWIFT=$(SWIFT) $(TEST) --filter '$(ONLY)'
@@ -134,7 +135,7 @@ nightly: deps ## check, models, faults, cluster, sanitizers, fuzz and soak, then
 
 check: browser lint models ## everything a change must pass: lint, models, a build with warnings as errors, all tests
 	@$(STRICT) $(SWIFT) build --build-tests $(BUILD_CHECKS)
-	@$(STRICT) SWIFT=$(SWIFT) $(TEST) --filter $(COMPUTING)
+	@$(STRICT) $(AT_A_TIME) SWIFT=$(SWIFT) $(TEST) --filter $(COMPUTING)
 	@$(STRICT) SWIFT=$(SWIFT) $(TEST) --skip $(COMPUTING)
 	@$(MAKE) --no-print-directory example
 	@PEOPLE=20000 LADE_PROGRAMS=$(CURDIR)/.build/debug .ci/demo > .build/demo.log 2>&1 || { cat .build/demo.log; exit 1; }
