@@ -48,7 +48,7 @@ struct PostgresStoreTests {
     let rows = (1...60_000).map { "\($0),Name \($0),\($0)" }
     try await server.holdImports()
     try folder.drop("number,name,score\n" + rows.joined(separator: "\n") + "\n", as: "many.csv", into: "members")
-    try await server.importIsHeld()
+    try await server.untilImportIsHeld()
     try await server.sql(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = 'lade'")
     try await first.kill()

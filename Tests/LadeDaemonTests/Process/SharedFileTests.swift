@@ -29,7 +29,7 @@ struct SharedFileTests {
     let daemon = try await folder.start()
     try await server.holdImports()
     try folder.drop(members.csv, as: "many.csv", into: "members")
-    try await server.importIsHeld()
+    try await server.untilImportIsHeld()
     try await daemon.kill()
     try server.letImportsGo()
   }

@@ -72,7 +72,7 @@ struct SharedQueueTests {
     let rows = (1...60_000).map { "\($0),Name \($0),\($0)" }
     try await server.holdImports()
     try one.drop("number,name,score\n" + rows.joined(separator: "\n") + "\n", as: "many.csv", into: "members")
-    try await server.importIsHeld()
+    try await server.untilImportIsHeld()
     first.send(SIGSTOP)
     // The other daemon puts the job back.
     while try await server.sql("SELECT rescues > 0 FROM work.\"Job\"") != "t" {}

@@ -1,20 +1,20 @@
 import Foundation
 
-/// How many faults the tests try: a sample, with `LADE_FAULTS=1000` in the environment so many, and with `LADE_FAULTS=all` all.
+/// How many faults the tests try: a small sample, unless `LADE_FAULTS` in the environment is a number, or `all`.
 enum FaultSample {
   private static let environment = ProcessInfo.processInfo.environment
-  private static let wanted = environment["LADE_FAULTS"]
+  private static let number = environment["LADE_FAULTS"].flatMap(Int.init)
 
+  static let isAll = environment["LADE_FAULTS"] == "all"
   /// Whether a number was given, or all are wanted.
-  static let isLarge = wanted != nil
-  static let isAll = wanted == "all"
+  static let isLarge = isAll || number != nil
 
   /// Chooses the sample. Another one is chosen with another `LADE_FAULT_SEED` in the environment.
   static let seed = environment["LADE_FAULT_SEED"].flatMap(UInt64.init) ?? 1
 
   /// - Parameter usual: how many there are unless a number was given.
   /// - Returns: nil for all.
-  static func size(_ usual: Int) -> Int? { isAll ? nil : wanted.flatMap(Int.init) ?? usual }
+  static func size(_ usual: Int) -> Int? { isAll ? nil : number ?? usual }
 
   /// Tells how many there were, for the page of `make nightly`: by the hundred, so that a run that is stopped has told most of
   /// them.

@@ -22,6 +22,8 @@ struct KilledImport {
   private let seed: UInt64
   private var random: SeededGenerator
   private var jobs: Int64 = 0
+  /// How often a daemon was killed so far.
+  private(set) var timesKilled = 0
 
   /// - Parameters:
   ///   - query: what is in the store, without the rows' own numbers, of which a rejected or killed record may have used
@@ -99,7 +101,12 @@ struct KilledImport {
     for number in 0..<(isWhole ? kills : 3 * kills) {
       try point.arm(next(number, of: changes))
       let (job, isKilled) = try await run(folder.launch(point.environment), in: folder, &isKnown)
-      if isKilled { count += 1 } else if let job { return try ended(job, after: count) }
+      if isKilled {
+        count += 1
+        timesKilled += 1
+      } else if let job {
+        return try ended(job, after: count)
+      }
     }
     try point.arm(nil)
     let (job, isKilled) = try await run(folder.launch(point.environment), in: folder, &isKnown)

@@ -21,7 +21,7 @@ extension PostgresCluster {
   }
 
   /// Waits until an import is held.
-  func importIsHeld() async throws {
+  func untilImportIsHeld() async throws {
     while try await sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") != "1" {}
   }
 
