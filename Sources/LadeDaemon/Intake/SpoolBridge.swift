@@ -320,13 +320,17 @@ struct SpoolBridge: SpoolDelegate {
     }
     try await each(JobFilter(isAwaitingFile: true, limit: 1000)) { job in
       try await replays.bring(job)
-      guard job.origin == nil || job.origin?.retriedJob != nil || job.origin?.endsWithoutFile == true,
-        !job.state.isEnded
-      else { return }
+      switch job.origin {
+      case .spool: return
+      // The queue asks for its file again, unless it has ended.
+      case .schedule, .replay: guard job.state.isEnded else { return }
+      case nil, .rejects, .upload: break
+      }
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try directories.isActive(name) }) {
+        // If the job was ended while the file was copied, it is put away.
         _ = try await queue.fileArrived(job.id, activeName: name, by: "restart")
-      } else {
+      } else if !job.state.isEnded {
         _ = try await queue.cancel(job.id, by: "restart: the daemon was stopped while it copied the file")
       }
     }

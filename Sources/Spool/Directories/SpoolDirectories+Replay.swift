@@ -57,7 +57,7 @@ extension SpoolDirectories {
       try removeReplayed(part, from: active)
       throw error
     }
-    try active.synchronise()
+    try synchroniseCopy(target, in: active)
     return true
   }
 

@@ -31,12 +31,12 @@ extension SpoolDirectories {
         // A loss of power may have had this host's own file handed over again, with another time.
         if isThere { try active.remove(name) }
         try active.rename(part, to: active, name)
-        try active.synchronise()
       } catch {
         try active.remove(part)
         throw error
       }
     }
+    try synchroniseCopy(name, in: active)
   }
 
   /// Removes a file of another host from `active/`, if it is there. Blocks.

@@ -219,11 +219,25 @@ package final class SpoolDirectories: Sendable {
   func removeAbandonedCopy(_ name: FileName, in active: DirectoryHandle) throws {
     try copies.withLock { copies in
       if copies.contains(name) { return }
-      if try active.status(of: name)?.kind == .directory {
-        try active.removeFolder(name)
-      } else {
-        try active.remove(name)
-      }
+      try Self.removeCopy(name, in: active)
+    }
+  }
+
+  /// Makes a new copy in `active/` durable, or removes it: whoever waits for it is told that it failed, and may hand it over again.
+  func synchroniseCopy(_ name: FileName, in active: DirectoryHandle) throws {
+    do {
+      try active.synchronise()
+    } catch {
+      try Self.removeCopy(name, in: active)
+      throw error
+    }
+  }
+
+  private static func removeCopy(_ name: FileName, in active: DirectoryHandle) throws {
+    if try active.status(of: name)?.kind == .directory {
+      try active.removeFolder(name)
+    } else {
+      try active.remove(name)
     }
   }
 

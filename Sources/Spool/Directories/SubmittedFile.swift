@@ -102,7 +102,7 @@ extension SpoolDirectories {
     try SubmittedFile(path, for: user, allowedFolders: allowedFolders, protected: protected)
   }
 
-  /// Copies a submitted file to `active/`, whole and durable when this returns. Blocks.
+  /// Copies a submitted file to `active/`, whole and durable when this returns; nothing is there when it throws. Blocks.
   /// - Parameter made: if the file may have been copied for its job before, when the job was made, in seconds since 1970: a file
   ///   of this name that is not older is that copy, left by a kill before the job was updated. An older one belongs to an
   ///   earlier queue, and stays.
@@ -111,10 +111,11 @@ extension SpoolDirectories {
     _ submitted: SubmittedFile, as activeName: String, forJobMade made: Double? = nil,
     complete: ((_ copy: Int32) throws -> Void)? = nil
   ) throws {
-    let there = try made == nil ? nil : handle(.active).status(of: FileName(activeName))
+    let (active, name) = (try handle(.active), FileName(activeName))
+    let there = try made == nil ? nil : active.status(of: name)
     // The clock that stamps files is some milliseconds behind.
-    let isThere = there.map { Double($0.changed) / 1e9 > (made ?? .infinity) - 1 } ?? false
-    if !isThere { try HandOver(directories: self).copy(submitted.file, to: activeName, complete: complete) }
-    try handle(.active).synchronise()
+    if let there, let made, Double(there.changed) / 1e9 > made - 1 { return try active.synchronise() }
+    try HandOver(directories: self).copy(submitted.file, to: activeName, complete: complete)
+    try synchroniseCopy(name, in: active)
   }
 }

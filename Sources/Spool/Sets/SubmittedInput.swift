@@ -35,9 +35,11 @@ extension SpoolDirectories {
     }
   }
 
-  /// Copies the files of a submitted set to a folder in `active/`, whole and durable when this returns. Blocks.
+  /// Copies the files of a submitted set to a folder in `active/`, whole and durable when this returns; nothing is there when it
+  /// throws. Blocks.
   package func adopt(_ files: [SubmittedFile], as activeName: String) throws {
-    try HandOver(directories: self).copy(files.map { FileName($0.name) }, as: FileName(activeName)) { files[$0].file }
-    try handle(.active).synchronise()
+    let name = FileName(activeName)
+    try HandOver(directories: self).copy(files.map { FileName($0.name) }, as: name) { files[$0].file }
+    try synchroniseCopy(name, in: handle(.active))
   }
 }

@@ -38,6 +38,9 @@ struct Members: Sendable {
     let fault: String
   }
 
+  /// A change of the store in an early batch of 500 members, with batches before it and after it (``KillPoint``).
+  static let early = 400
+
   let csv: Data
   let rows: Int
   let rejects: [Reject]

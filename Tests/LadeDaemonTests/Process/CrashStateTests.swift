@@ -37,7 +37,7 @@ struct CrashStateTests {
         states.append((cut, choices[number % choices.count]))
       }
     } else {
-      for cut in stride(from: part, to: disk.count, by: Self.parts) {
+      for cut in stride(from: part, through: disk.count, by: Self.parts) {
         states += CrashDisk.Choice.allCases.map { (cut, $0) }
       }
       states.shuffle(using: &random)

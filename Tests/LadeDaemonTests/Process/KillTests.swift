@@ -136,6 +136,29 @@ struct KillTests {
     try await daemon.stop()
   }
 
+  @Test("after a submission was cancelled while it copied the file puts that away, or has none", arguments: 1...7)
+  func cancelledSubmission(_ number: Int) async throws {
+    let folder = try folder()
+    let point = try KillPoint(in: folder, watch: "/spool/active", waits: true)
+    let daemon = try folder.launch(point.environment)
+    try await daemon.ready()
+    try point.arm(number)
+    let file = try folder.write(Members(rows: 20).csv, to: "members.csv")
+    async let submission = folder.ladectl("submit", file, "--entity", "Member", "--json")
+    try await point.reached(number)
+    #expect(try await folder.ladectl("cancel", "1").status == 0)
+    try await daemon.kill()
+    #expect(try await submission.status == 5)
+    let wasThere = try folder.names(in: "spool/active").contains("1-members.csv")
+    let next = try await folder.start()
+    #expect(try await folder.ended(1).state == .cancelled)
+    try await next.stop()
+    #expect(try folder.names(in: "spool/active") == [])
+    #expect(try folder.names(in: "spool/corrupt") == (wasThere ? ["1-members.csv", "1-members.csv.reason"] : []))
+    // Only the last change, which makes its name durable, comes after that.
+    #expect(wasThere == (number == 7), "change \(number)")
+  }
+
   private func folder() throws -> DaemonFolder { try DaemonFolder(model: Members.model, recipes: Self.recipes) }
 
   /// Waits for a random time: the moment of a kill.

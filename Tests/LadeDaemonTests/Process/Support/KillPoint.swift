@@ -59,6 +59,24 @@ final class KillPoint {
   /// - Parameter number: the change that is to fail once, from 1.
   func failOnce(_ number: Int) throws { try arm(-number) }
 
+  /// Waits until the change that was chosen is held up.
+  /// - Parameter number: as it was armed.
+  func reached(_ number: Int) async throws {
+    while try changes() < number { await Task.yield() }
+  }
+
+  /// Lets what waits go on. What is chosen from now on waits again.
+  func letGoOnce() async throws {
+    var pipe = open(hold, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+    // A change is counted just before it waits.
+    while pipe < 0, errno == ENXIO {
+      await Task.yield()
+      pipe = open(hold, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+    }
+    guard pipe >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    close(pipe)
+  }
+
   /// Lets folders be listed from now on, and what waits go on.
   func letGo() throws { released = try FileHandle(forUpdating: URL(fileURLWithPath: hold)) }
 
