@@ -90,12 +90,15 @@ struct SQLiteFaults: ParsableCommand {
   }
 
   private func faults(_ counts: [String: Int]) -> [Fault] {
-    Fault.Call.all.filter { call in self.call.map { call.description.hasPrefix($0) } ?? true }.flatMap { call in
+    let faults = Fault.Call.all.filter { call in self.call.map { call.description.hasPrefix($0) } ?? true }.flatMap {
+      call in
       let limit = call == Fault.Call.memory ? memory ?? sample : sample
       return numbers(upTo: counts["\(call)"] ?? 0, limit).flatMap { number in
         [false, true].map { Fault(call: call, number: number, isLasting: $0) }
       }
     }
+    // A run of all that a time limit ends is a sample.
+    return sample == nil ? faults.shuffled() : faults
   }
 
   /// The numbers from 1, or some of them, with the first and the last.
