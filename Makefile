@@ -112,7 +112,7 @@ test-cluster: build ## kill, stop and cut off daemons that share a PostgreSQL se
 	fi
 
 soak: deb ## run the service under mixed load for MINUTES=10: memory and descriptors must stay flat
-	@Tests/Service/soak $(MINUTES)
+	@LADE_CONFIGURATION=$(CONFIGURATION) Tests/Service/soak $(MINUTES)
 
 faults: faults-sqlite faults-daemon ## let every call fail once and for good, for hours (SAMPLE=50: fewer)
 
