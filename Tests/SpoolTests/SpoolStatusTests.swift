@@ -22,4 +22,33 @@ struct SpoolStatusTests {
     let status = intake.status
     #expect(intake.status == status && status.lastRescan != nil)
   }
+
+  @Test("a file that waits in incoming/ itself for a ticket is logged once, and when it comes back once more")
+  func withoutTicket() async throws {
+    let (spool, log, ledger) = (try TemporarySpool(), LogCollector(), JobLedger())
+    let intake = try spool.intake(log: log, ledger: ledger)
+    func count() -> Int { log.lines.count { $0.contains("no ticket names it") } }
+    try spool.drop("incoming/loose.csv")
+    // Its last change is a tick ago.
+    while count() == 0 { try await intake.rescan() }
+    for _ in 1...3 { try await intake.rescan() }
+    #expect(count() == 1)
+    #expect(log.lines.contains { $0.contains("the folder of a recipe (gtfs, people)") })
+    try spool.drop("incoming/loose.job", "{entity: Person, mode: insert, source: loose.csv}")
+    try await intake.rescan()
+    #expect(try spool.names("incoming").filter { $0.hasPrefix("loose") } == [])
+    try await intake.rescan()
+    try spool.drop("incoming/loose.csv")
+    while count() == 1 { try await intake.rescan() }
+    #expect(count() == 2)
+  }
+
+  @Test("a file is given time for its ticket")
+  func withoutTicketYet() async throws {
+    let (spool, log) = (try TemporarySpool(), LogCollector())
+    let intake = try spool.intake(grace: .seconds(3600), log: log, ledger: JobLedger())
+    try spool.drop("incoming/loose.csv")
+    for _ in 1...2 { try await intake.rescan() }
+    #expect(log.lines == [])
+  }
 }

@@ -69,6 +69,8 @@ final class IntakeReport {
   private let shared: SharedSpoolStatus
   private var retryDelay: Int64
   private var failures = FailureLog()
+  /// The files without a ticket that were logged. As a failure, each is logged once while it is there.
+  private var withoutTicket = FailureLog()
 
   /// - Parameter retryDelay: how long after a failure the intake scans again, in nanoseconds.
   init(logger: Logger, schedule: ScanSchedule, status: SharedSpoolStatus, retryDelay: Int64) {
@@ -109,6 +111,16 @@ final class IntakeReport {
       metadata: [
         "recipe": "\(set.recipe)", "entry": "\(set.key)", "event": "\(SpoolLogEvent.setOverdue.rawValue)",
       ])
+  }
+
+  /// Logs a file that has waited in `incoming/` itself for a ticket.
+  func waitsForTicket(_ entry: String, recipes: [String]) {
+    guard withoutTicket.note("", at: entry) == .new else { return }
+    let names = recipes.prefix(5).joined(separator: ", ") + (recipes.count > 5 ? ", …" : "")
+    let folder = recipes.isEmpty ? "" : "move it into the folder of a recipe (\(names)), or "
+    logger.notice(
+      "spool: a file lies in incoming/ itself, and no ticket names it: \(folder)hand in a ticket",
+      metadata: ["entry": "\(entry)"])
   }
 
   /// Logs that a job's file disappeared while the daemon was down.
@@ -203,11 +215,15 @@ final class IntakeReport {
   func beginScan() {
     shared.update { $0.waiting = 0 }
     failures.beginPass()
+    withoutTicket.beginPass()
   }
 
   /// Ends a scan. If it saw everything, failures that it didn't meet again are over.
   func endScan(isComplete: Bool, obstacle: String?) {
-    if isComplete { failures.endPass() }
+    if isComplete {
+      failures.endPass()
+      withoutTicket.endPass()
+    }
     shared.update { status in
       status.lastRescan = Date.now
       status.obstacle = obstacle

@@ -41,6 +41,8 @@ package actor SpoolIntake {
   private static let failuresInARow = 8
   /// How many entries that arrived during a listing are kept in memory.
   private static let arrivalsKept = 4096
+  /// How many of the files that wait for a ticket are looked at in a scan, to log them. There may be many.
+  private static let waitingExamined = 20
 
   nonisolated let executor = SpoolExecutor(label: "lade.spool.intake")
   /// The intake's own queue, where blocking is allowed.
@@ -339,12 +341,17 @@ package actor SpoolIntake {
       try directories.handle(.active).scratchFile()
     }
     var changedSince = [FoundEntry]()
+    var waiting = 0
     for place in folders.all where !sets.take(in: place) {
       let isWatched = folders.isWatched(place)
       try place.directory.forEach { name, kind in
         if examiner.partialNames.match(name) { return sets.note(name, kind, in: place) }
-        // There may be many data files that wait for a ticket; they needn't even be examined.
-        if place.recipe == nil, kind == .regular, !name.isTicket, name.refusal == nil { return }
+        // What waits for a ticket needn't be examined as an entry.
+        if place.recipe == nil, kind == .regular, !name.isTicket, name.refusal == nil {
+          waiting += 1
+          if waiting <= Self.waitingExamined { try noteWithoutTicket(name, in: place) }
+          return
+        }
         if place.recipe == nil, kind == .directory, examiner.recipes.contains(name) { return }
         guard let status = try place.directory.status(of: name) else { return }
         let entry = FoundEntry(modified: status.modified, recipe: place.recipe, name: name)
@@ -358,6 +365,15 @@ package actor SpoolIntake {
     }
     arrivals = changedSince
     return sorter
+  }
+
+  /// Logs a file that has waited for a ticket for longer than a ticket waits for a file.
+  private func noteWithoutTicket(_ name: FileName, in place: SpoolPlace) throws {
+    guard let status = try place.directory.status(of: name),
+      FileStatus.now() - status.changed > settings.timing.sourceGrace.nanoseconds,
+      try !recovery.isAlreadyCopied(name, in: place)
+    else { return }
+    report.waitsForTicket("incoming/" + place.relativeName(name), recipes: settings.recipes)
   }
 
   // MARK: Taking

@@ -75,7 +75,7 @@ package struct SpoolTiming: Sendable, Equatable {
   package var settle = Duration.seconds(5)
   /// How long an entry must have been unchanged in any case: for writers that close a file and open it again.
   package var quiet = Duration.zero
-  /// How long a ticket waits for a source that isn't there.
+  /// How long a ticket waits for a source that isn't there, and a file for a ticket before the log says so.
   package var sourceGrace = Duration.seconds(60)
 
   /// A scan every minute, five seconds to settle, no quiet time, a minute's grace for sources.
