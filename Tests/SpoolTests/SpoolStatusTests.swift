@@ -43,6 +43,29 @@ struct SpoolStatusTests {
     #expect(count() == 2)
   }
 
+  @Test("a file whose ticket came while nobody looked isn't logged, nor is one while another ticket waits")
+  func withTicket() async throws {
+    let (spool, log, ledger) = (try TemporarySpool(), LogCollector(), JobLedger())
+    let intake = try spool.intake(log: log, ledger: ledger)
+    for name in ["one", "two"] {
+      try spool.drop("incoming/\(name).csv")
+      try spool.drop("incoming/\(name).job", "{entity: Person, mode: insert, source: \(name).csv}")
+    }
+    for _ in 1...3 { try await intake.rescan() }
+    #expect(ledger.entries.count == 2)
+    // A ticket that waits may name it.
+    try spool.drop("incoming/held.csv")
+    let writer = try FileHandle(forWritingTo: URL(fileURLWithPath: spool.url("incoming/held.csv")))
+    try spool.drop("incoming/held.job", "{entity: Person, mode: insert, source: held.csv}")
+    try spool.drop("incoming/loose.csv")
+    for _ in 1...3 { try await intake.rescan() }
+    #expect(log.lines == [])
+    try writer.close()
+    while log.lines.isEmpty { try await intake.rescan() }
+    #expect(log.lines.count == 1 && log.lines.contains { $0.hasSuffix("(incoming/loose.csv)") }, "\(log.lines)")
+    #expect(ledger.entries.count == 3)
+  }
+
   @Test("a file is given time for its ticket")
   func withoutTicketYet() async throws {
     let (spool, log) = (try TemporarySpool(), LogCollector())

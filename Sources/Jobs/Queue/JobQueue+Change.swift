@@ -230,7 +230,8 @@ extension JobQueue {
     var shared: [Int64: SharedFile] = [:]
     for id in ids {
       do {
-        guard let job = try ledger.readNow(id), !isElsewhere(job), !(job.store.map { isOfThisHost(store: $0) } ?? false)
+        guard let job = try ledger.readNow(id), !job.state.isEnded, !isElsewhere(job),
+          !(job.store.map { isOfThisHost(store: $0) } ?? false)
         else { continue }
         shared[id] = try files.send(job, named(id, job.source))
       } catch {

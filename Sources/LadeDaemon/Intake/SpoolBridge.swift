@@ -327,8 +327,9 @@ struct SpoolBridge: SpoolDelegate {
       case nil, .rejects, .upload: break
       }
       let name = Self.activeName(job.id, job.source)
-      if try await directories.onQueue({ try directories.isActive(name) }) {
-        // If the job was ended while the file was copied, it is put away.
+      let made = job.submittedAt.timeIntervalSince1970
+      if try await directories.onQueue({ try directories.hasCopy(name, forJobMade: made) }) {
+        // If the job was ended while the file was copied, the file is put away.
         _ = try await queue.fileArrived(job.id, activeName: name, by: "restart")
       } else if !job.state.isEnded {
         _ = try await queue.cancel(job.id, by: "restart: the daemon was stopped while it copied the file")

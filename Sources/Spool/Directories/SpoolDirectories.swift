@@ -223,7 +223,7 @@ package final class SpoolDirectories: Sendable {
     }
   }
 
-  /// Makes a new copy in `active/` durable, or removes it: whoever waits for it is told that it failed, and may hand it over again.
+  /// Makes a new copy in `active/` durable, or removes it, so that a failed hand-over can be tried again.
   func synchroniseCopy(_ name: FileName, in active: DirectoryHandle) throws {
     do {
       try active.synchronise()

@@ -102,20 +102,26 @@ extension SpoolDirectories {
     try SubmittedFile(path, for: user, allowedFolders: allowedFolders, protected: protected)
   }
 
-  /// Copies a submitted file to `active/`, whole and durable when this returns; nothing is there when it throws. Blocks.
-  /// - Parameter made: if the file may have been copied for its job before, when the job was made, in seconds since 1970: a file
-  ///   of this name that is not older is that copy, left by a kill before the job was updated. An older one belongs to an
-  ///   earlier queue, and stays.
+  /// Copies a submitted file to `active/`, whole and durable when this returns. When it throws, what it has copied is removed. Blocks.
+  /// - Parameter made: if the file may have been copied for its job before (``hasCopy(_:forJobMade:)``), when the job was made, in
+  ///   seconds since 1970. Such a copy is kept.
   /// - Parameter complete: adds to the copy what belongs to it and is elsewhere, before it has its name. It gets a descriptor of it.
   package func adopt(
     _ submitted: SubmittedFile, as activeName: String, forJobMade made: Double? = nil,
     complete: ((_ copy: Int32) throws -> Void)? = nil
   ) throws {
     let (active, name) = (try handle(.active), FileName(activeName))
-    let there = try made == nil ? nil : active.status(of: name)
-    // The clock that stamps files is some milliseconds behind.
-    if let there, let made, Double(there.changed) / 1e9 > made - 1 { return try active.synchronise() }
+    if let made, try hasCopy(activeName, forJobMade: made) { return try active.synchronise() }
     try HandOver(directories: self).copy(submitted.file, to: activeName, complete: complete)
     try synchroniseCopy(name, in: active)
+  }
+
+  /// Whether a file in `active/` was copied for a job, and was left there by a kill before the job was updated. One that is older
+  /// than the job belongs to an earlier queue. Blocks.
+  /// - Parameter made: when the job was made, in seconds since 1970.
+  package func hasCopy(_ activeName: String, forJobMade made: Double) throws -> Bool {
+    guard let there = try handle(.active).status(of: FileName(activeName)) else { return false }
+    // The clock that stamps files is some milliseconds behind.
+    return Double(there.changed) / 1e9 > made - 1
   }
 }

@@ -69,8 +69,6 @@ final class IntakeReport {
   private let shared: SharedSpoolStatus
   private var retryDelay: Int64
   private var failures = FailureLog()
-  /// The files without a ticket that were logged. As a failure, each is logged once while it is there.
-  private var withoutTicket = FailureLog()
 
   /// - Parameter retryDelay: how long after a failure the intake scans again, in nanoseconds.
   init(logger: Logger, schedule: ScanSchedule, status: SharedSpoolStatus, retryDelay: Int64) {
@@ -114,8 +112,7 @@ final class IntakeReport {
   }
 
   /// Logs a file that has waited in `incoming/` itself for a ticket.
-  func waitsForTicket(_ entry: String, recipes: [String]) {
-    guard withoutTicket.note("", at: entry) == .new else { return }
+  func ticketless(_ entry: String, recipes: [String]) {
     let names = recipes.prefix(5).joined(separator: ", ") + (recipes.count > 5 ? ", …" : "")
     let folder = recipes.isEmpty ? "" : "move it into the folder of a recipe (\(names)), or "
     logger.notice(
@@ -215,15 +212,11 @@ final class IntakeReport {
   func beginScan() {
     shared.update { $0.waiting = 0 }
     failures.beginPass()
-    withoutTicket.beginPass()
   }
 
   /// Ends a scan. If it saw everything, failures that it didn't meet again are over.
   func endScan(isComplete: Bool, obstacle: String?) {
-    if isComplete {
-      failures.endPass()
-      withoutTicket.endPass()
-    }
+    if isComplete { failures.endPass() }
     shared.update { status in
       status.lastRescan = Date.now
       status.obstacle = obstacle

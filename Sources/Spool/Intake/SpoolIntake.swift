@@ -41,8 +41,6 @@ package actor SpoolIntake {
   private static let failuresInARow = 8
   /// How many entries that arrived during a listing are kept in memory.
   private static let arrivalsKept = 4096
-  /// How many of the files that wait for a ticket are looked at in a scan, to log them. There may be many.
-  private static let waitingExamined = 20
 
   nonisolated let executor = SpoolExecutor(label: "lade.spool.intake")
   /// The intake's own queue, where blocking is allowed.
@@ -64,6 +62,7 @@ package actor SpoolIntake {
   private let handOver: HandOver
   private let recovery: HandOverRecovery
   private let sets: SetFolders
+  private let ticketless: TicketlessFiles
 
   // What to examine.
   private var pending = PendingEntries()
@@ -99,6 +98,7 @@ package actor SpoolIntake {
     let handOver = HandOver(directories: directories)
     recovery = HandOverRecovery(
       directories: directories, handOver: handOver, folders: folders, report: report, schedule: schedule)
+    ticketless = TicketlessFiles(report: report)
     sets = SetFolders(settings.sets, report: report, schedule: schedule, corrupt: corrupt)
     self.schedule = schedule
     self.report = report
@@ -318,9 +318,14 @@ package actor SpoolIntake {
     report.endScan(isComplete: !sorter.isIncomplete, obstacle: obstacle)
     let result = status
     // A ticket in active/ may still wait for its file, which isn't an entry.
-    if !hasCompletedScan, !Task.isCancelled, result.failures == failuresBefore, result.waiting == 0, obstacle == nil,
-      !sorter.isIncomplete, !schedule.isDue, !recovery.isNeeded
-    {
+    let isAllTaken =
+      !Task.isCancelled && result.failures == failuresBefore && result.waiting == 0 && obstacle == nil
+      && !sorter.isIncomplete && !schedule.isDue && !recovery.isNeeded
+    // In a folder of several hosts, another may be about to take a ticket.
+    if isAllTaken, directories.sharedIncoming == nil, let incoming = folders.incoming {
+      ticketless.reportOld(in: incoming, patience: settings.timing.sourceGrace.nanoseconds, recipes: settings.recipes)
+    }
+    if !hasCompletedScan, isAllTaken {
       try await delegate.scanCompleted()
       hasCompletedScan = true
     }
@@ -341,16 +346,14 @@ package actor SpoolIntake {
       try directories.handle(.active).scratchFile()
     }
     var changedSince = [FoundEntry]()
-    var waiting = 0
+    ticketless.beginListing()
     for place in folders.all where !sets.take(in: place) {
       let isWatched = folders.isWatched(place)
       try place.directory.forEach { name, kind in
         if examiner.partialNames.match(name) { return sets.note(name, kind, in: place) }
-        // What waits for a ticket needn't be examined as an entry.
+        // Data files that wait for a ticket aren't entries.
         if place.recipe == nil, kind == .regular, !name.isTicket, name.refusal == nil {
-          waiting += 1
-          if waiting <= Self.waitingExamined { try noteWithoutTicket(name, in: place) }
-          return
+          return ticketless.note(name)
         }
         if place.recipe == nil, kind == .directory, examiner.recipes.contains(name) { return }
         guard let status = try place.directory.status(of: name) else { return }
@@ -365,15 +368,6 @@ package actor SpoolIntake {
     }
     arrivals = changedSince
     return sorter
-  }
-
-  /// Logs a file that has waited for a ticket for longer than a ticket waits for a file.
-  private func noteWithoutTicket(_ name: FileName, in place: SpoolPlace) throws {
-    guard let status = try place.directory.status(of: name),
-      FileStatus.now() - status.changed > settings.timing.sourceGrace.nanoseconds,
-      try !recovery.isAlreadyCopied(name, in: place)
-    else { return }
-    report.waitsForTicket("incoming/" + place.relativeName(name), recipes: settings.recipes)
   }
 
   // MARK: Taking

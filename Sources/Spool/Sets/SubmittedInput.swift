@@ -35,8 +35,8 @@ extension SpoolDirectories {
     }
   }
 
-  /// Copies the files of a submitted set to a folder in `active/`, whole and durable when this returns; nothing is there when it
-  /// throws. Blocks.
+  /// Copies the files of a submitted set to a folder in `active/`, whole and durable when this returns. When it throws, what it
+  /// has copied is removed. Blocks.
   package func adopt(_ files: [SubmittedFile], as activeName: String) throws {
     let name = FileName(activeName)
     try HandOver(directories: self).copy(files.map { FileName($0.name) }, as: name) { files[$0].file }

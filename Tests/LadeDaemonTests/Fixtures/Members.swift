@@ -38,7 +38,8 @@ struct Members: Sendable {
     let fault: String
   }
 
-  /// A change of the store in an early batch of 500 members, with batches before it and after it (``KillPoint``).
+  /// A change of the store in an early batch of 500 members, with batches before it and after it (``KillPoint``), and before SQLite
+  /// copies its log into the database for the first time.
   static let early = 400
 
   let csv: Data

@@ -152,6 +152,8 @@ struct KillTests {
     let wasThere = try folder.names(in: "spool/active").contains("1-members.csv")
     let next = try await folder.start()
     #expect(try await folder.ended(1).state == .cancelled)
+    // It removes what is incomplete.
+    try await folder.scanned()
     try await next.stop()
     #expect(try folder.names(in: "spool/active") == [])
     #expect(try folder.names(in: "spool/corrupt") == (wasThere ? ["1-members.csv", "1-members.csv.reason"] : []))

@@ -130,7 +130,7 @@ struct MetricsTests {
     #expect(idle.status == 200 && idle.health.status == .pass, "\(idle)")
     try folder.drop(members.csv, as: "members.csv", into: "members")
     let job = try #require(try await folder.jobs().first)
-    while try point.changes() == 0 { await Task.yield() }
+    try await point.reached(1)
     _ = try await JobEvents(of: job.id, socket: folder.file("s")).first { $0.state == .running }
     let well = try await health(folder, "/v1/health")
     #expect(well.status == 200 && well.health.status == .pass, "\(well)")

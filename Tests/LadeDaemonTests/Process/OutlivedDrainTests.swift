@@ -20,7 +20,7 @@ struct OutlivedDrainTests {
     let submission = #"{"kind": "backup", "store": "main"}"#
     let job = try await folder.http("POST", Endpoint.jobs.path, submission).decoded(as: Job.self)
     // It is in the folder, which doesn't answer.
-    while try point.changes() == 0 { await Task.yield() }
+    try await point.reached(1)
     try await first.stop()
     #expect(try first.log.contains("still running at the end of the wait"))
     let second = try await folder.start()

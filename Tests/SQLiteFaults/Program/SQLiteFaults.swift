@@ -69,6 +69,8 @@ struct SQLiteFaults: ParsableCommand {
       if verdict.end != nil { ended += 1 }
       if !verdict.problems.isEmpty { failed += 1 }
       for problem in verdict.problems { print("\(work.name): \(fault): \(problem)") }
+      // A time limit may end the run, and what was found is not to be lost.
+      if !verdict.problems.isEmpty { fflush(nil) }
       if verbose { print("\(work.name): \(fault): \(verdict.wasHit ? "hit" : "not hit") \(verdict.end ?? "")") }
     }
     let calls = trial.expected.counts.values.reduce(0, +)
@@ -97,7 +99,7 @@ struct SQLiteFaults: ParsableCommand {
         [false, true].map { Fault(call: call, number: number, isLasting: $0) }
       }
     }
-    // A run of all that a time limit ends is a sample.
+    // In random order, so that a run cut short by a time limit is a sample.
     return sample == nil ? faults.shuffled() : faults
   }
 

@@ -22,7 +22,7 @@ struct SlowFolderTests {
       }
       return try await group.reduce(into: []) { $0.append($1) }
     }
-    while try point.changes() == 0 { await Task.yield() }
+    try await point.reached(1)
     // One is in the folder; all the others, and this one, have a connection.
     var connections = 0.0
     while connections <= Double(2 * count) {
