@@ -43,7 +43,7 @@ struct SpoolStatusTests {
     #expect(count() == 2)
   }
 
-  @Test("a file whose ticket came while nobody looked isn't logged, nor is one while another ticket waits")
+  @Test("a file with its ticket isn't logged, and no file is while a ticket waits")
   func withTicket() async throws {
     let (spool, log, ledger) = (try TemporarySpool(), LogCollector(), JobLedger())
     let intake = try spool.intake(log: log, ledger: ledger)

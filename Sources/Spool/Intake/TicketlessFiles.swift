@@ -1,5 +1,5 @@
-/// Data files in `incoming/` itself that no ticket names, as of those who forget a recipe's folder. Each is logged once while it is
-/// there. There may be many, so only some are looked at.
+/// Data files in `incoming/` itself that no ticket names: often the recipe's folder was forgotten. Each is logged once while it is
+/// there. There may be many, so only some are examined.
 ///
 /// Not `Sendable`: it is confined to the intake's queue.
 final class TicketlessFiles {
