@@ -66,6 +66,18 @@ extension Database {
     return try body()
   }
 
+  /// Runs `body` with a page cache of 2 MiB, and gives the connection its own back: for statements that read and write pages in
+  /// order, or sort, and so have no use for more.
+  func withSmallCache<T>(_ body: () throws -> T) throws -> T {
+    let size = try number("cache_size")
+    try execute(sql: "PRAGMA cache_size = -2048")
+    let result = Result { try body() }
+    let restored = Result { try execute(sql: "PRAGMA cache_size = \(size)") }
+    let value = try result.get()
+    try restored.get()
+    return value
+  }
+
   /// SQLite's functions that take a connection without a statement don't expect one that has been closed.
   private func checkOpen() throws(DatabaseError) {
     if sqliteConnection == nil { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed") }

@@ -68,7 +68,8 @@ extension SQLiteStore: StoreMaintenance {
             watch.report(MaintenanceProgress(bytesDone: min(read * pageSize, size), bytesTotal: size))
           }
         ) {
-          try db.execute(sql: "VACUUM")
+          // It would have a cache for the new file that is as large as the connection's.
+          try db.withSmallCache { try db.execute(sql: "VACUUM") }
         }
       } catch {
         if isIncremental != nil { try db.execute(sql: "PRAGMA auto_vacuum = \(former)") }

@@ -53,14 +53,16 @@ extension SQLiteStore {
         guard !postponements.contains(table), try isAnyMissing(indexes, db) else { return }
         // SQLite sorts as much at once as fits its cache. The sort follows pointers: within the processor's own cache it takes
         // half the time. A second thread sorts while this one reads.
-        try db.execute(sql: "PRAGMA cache_size = -2048; PRAGMA threads = 1")
-        let result = Result {
-          try writer.transaction(on: db) {
-            for index in indexes { try db.execute(sql: index.createStatement) }
+        try db.withSmallCache {
+          try db.execute(sql: "PRAGMA threads = 1")
+          let result = Result {
+            try writer.transaction(on: db) {
+              for index in indexes { try db.execute(sql: index.createStatement) }
+            }
           }
+          try db.execute(sql: "PRAGMA threads = 0")
+          try result.get()
         }
-        try db.execute(sql: "PRAGMA cache_size = -\(options.writerCache / 1024); PRAGMA threads = 0")
-        try result.get()
       }
     }
   }
