@@ -32,6 +32,8 @@ TEST_FLAGS = --parallel --disable-xctest
 AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$$((2 * $$(nproc)))
 COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|StoreConformance|Importing|ClassGeneration|PostgresStore)Tests[.]'
 POOLED = '^(PostgresStore|StoreConformance)Tests[.]|[.](SharedQueue|Fence|PostgresStore)Tests/'
+# In memory where there is some: a trial makes, syncs and deletes stores, and waits for a disk as long as it computes.
+EACH_WORK = .build/debug/sqlitefaults --list | shuf | TMPDIR=$(or $(wildcard /dev/shm),/tmp) xargs -P $$(nproc) -I WORK .build/debug/sqlitefaults WORK
 TEST = .ci/test --skip-build $(TEST_FLAGS)
 # The date of the manual pages: that of the last commit, unless the builder gives one.
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
@@ -118,10 +120,13 @@ faults: faults-daemon faults-sqlite ## let every call fail once and for good, fo
 
 faults-sqlite: deps ## the calls of SQLite among them
 	@$(SWIFT) build --product sqlitefaults
-	@.build/debug/sqlitefaults --list | xargs -P $$(nproc) -I WORK .build/debug/sqlitefaults WORK --sample $(or $(SAMPLE),3)
-# All calls take a night. In random order, a time limit doesn't always cut off the same works.
-ifeq ($(SAMPLE),)
-	@.build/debug/sqlitefaults --list | shuf | xargs -P $$(nproc) -I WORK .build/debug/sqlitefaults WORK
+ifneq ($(SAMPLE),)
+	@$(EACH_WORK) --sample $(SAMPLE)
+else
+# Nine calls of ten are allocations, so these come last: all of them take hours. In random order, a time limit doesn't always
+# cut off the same works.
+	@$(EACH_WORK) --memory 3
+	@$(EACH_WORK) --call malloc
 endif
 
 faults-daemon: deps ## fail every system call of the daemon, kill it at every change, open every state after a loss of power; hours

@@ -11,19 +11,38 @@ struct FailedCallTests {
   func submission() async throws {
     let folder = try DaemonFolder(
       model: Members.model, recipes: "  members: { store: main, entity: Member, mode: upsert }\n")
+    let sources = try ["members.csv", "again.csv"].map { try folder.write(Members(rows: 20).csv, to: $0) }
+    // A job that is there takes no second file, whatever that is called.
+    try await submit(to: folder) { number, attempt in
+      #"{"recipe": "members", "source": "\#(sources[attempt])", "unique_key": "key \#(number)"}"#
+    }
+  }
+
+  @Test("while a set is submitted leaves a job that runs, or the same submission again makes one")
+  func set() async throws {
+    let folder = try DaemonFolder(model: Timetable.model, recipes: Timetable.recipe())
+    let files = try Timetable.files("1").map { name, text in "\"\(try folder.write(text, to: name))\"" }
+    let done = try folder.write("", to: "1.done")
+    let list = (files + ["\"\(done)\""]).joined(separator: ", ")
+    try await submit(to: folder) { number, _ in
+      "{\"recipe\": \"timetable\", \"files\": [\(list)], \"unique_key\": \"key \(number)\"}"
+    }
+  }
+
+  /// Lets one call after another fail while a file is submitted, a second time if it was refused, and expects that one job was
+  /// made each time.
+  /// - Parameter body: the submission of a number, from 1, and of an attempt, 0 or 1.
+  private func submit(to folder: DaemonFolder, _ body: (_ number: Int, _ attempt: Int) -> String) async throws {
     let point = try KillPoint(in: folder, watch: "/queue.sqlite:/active")
     let daemon = try folder.launch(point.environment)
     try await daemon.ready()
-    let sources = try ["members.csv", "again.csv"].map { try folder.write(Members(rows: 20).csv, to: $0) }
     var failures = 0
     for number in 1...Self.mostChanges {
-      // A job that is there takes no second file, whatever that is called.
-      let submissions = sources.map { #"{"recipe": "members", "source": "\#($0)", "unique_key": "key \#(number)"}"# }
       try point.failOnce(number)
-      var answer = try await folder.http("POST", Endpoint.jobs.path, submissions[0])
+      var answer = try await folder.http("POST", Endpoint.jobs.path, body(number, 0))
       if !(200..<300).contains(answer.status) {
         failures += 1
-        answer = try await folder.http("POST", Endpoint.jobs.path, submissions[1])
+        answer = try await folder.http("POST", Endpoint.jobs.path, body(number, 1))
       }
       #expect((200..<300).contains(answer.status), "change \(number): \(answer.text)")
       let job = try await folder.ended(answer.decoded(as: Job.self).id)
@@ -33,7 +52,44 @@ struct FailedCallTests {
       if !isReached { break }
     }
     #expect(failures > 0)
-    // Nothing waits for a file, or runs on.
+    try await expectNothingLeft(in: folder, of: daemon)
+  }
+
+  @Test("while a file is replayed leaves a job that runs, or says why it was cancelled")
+  func replay() async throws {
+    let folder = try DaemonFolder(
+      model: Members.model, recipes: "  members: { store: main, entity: Member, mode: upsert }\n")
+    let point = try KillPoint(in: folder, watch: "/queue.sqlite:/active")
+    let daemon = try folder.launch(point.environment)
+    try await daemon.ready()
+    _ = try await folder.imported(Members(rows: 20).csv, as: "members.csv", into: "members")
+    let body = String(
+      decoding: try WireFormat.encode(ReplayRequest(since: Date(timeIntervalSince1970: 0))), as: UTF8.self)
+    var cancelled = 0
+    for number in 1...Self.mostChanges {
+      try point.failOnce(number)
+      var answer = try await folder.http("POST", Endpoint.replay(recipe: "members").path, body)
+      if !(200..<300).contains(answer.status) {
+        answer = try await folder.http("POST", Endpoint.replay(recipe: "members").path, body)
+      }
+      #expect((200..<300).contains(answer.status), "change \(number): \(answer.text)")
+      let files = try answer.decoded(as: ReplayResult.self).files
+      #expect(files.count == 1, "change \(number)")
+      let job = try await folder.ended(try #require(files.first?.replay))
+      if job.state == .cancelled { cancelled += 1 }
+      let isAsExpected = job.state == .completed || job.reason?.contains("can't be taken from done/") == true
+      #expect(isAsExpected, "change \(number): \(job.state), \(job.reason ?? "")")
+      let isReached = try point.changes() >= number
+      try point.arm(nil)
+      if !isReached { break }
+    }
+    #expect(cancelled > 0)
+    try await expectNothingLeft(in: folder, of: daemon)
+    #expect(try folder.names(in: "spool/done").count == 1)
+  }
+
+  /// Expects that no job waits for a file, or runs on, and that no file is left in the spool after the next start.
+  private func expectNothingLeft(in folder: DaemonFolder, of daemon: DaemonProcess) async throws {
     let waiting: JobList = try await folder.got("GET", .jobs)
     let left = waiting.jobs.filter { !$0.state.isEnded }
     #expect(left.isEmpty, "\(left)")

@@ -99,6 +99,33 @@ struct SharedFileTests {
     try await second.stop()
   }
 
+  @Test("are fetched again when a call failed while they were, and nothing of them is left")
+  func failedCalls() async throws {
+    let server = try PostgresCluster()
+    let (one, two) = (try folder(server, host: "one", limit: "16MB"), try folder(server, host: "two", limit: "16MB"))
+    let first = try await one.start()
+    let failed = try await one.imported("number,name,score\nx,Ada,1.5\n", as: "bad.csv", into: "members")
+    while try !one.names(in: "spool/active").isEmpty {}
+    try await first.stop()
+
+    let point = try KillPoint(in: two, watch: "/active")
+    let second = try two.launch(point.environment)
+    try await second.ready()
+    var (number, isReached) = (1, true)
+    while isReached {
+      try point.failOnce(number)
+      #expect(try await two.ladectl("retry", "1").status == 0)
+      let job = try await two.ended(1)
+      isReached = try point.changes() >= number
+      try point.arm(nil)
+      #expect(job.state == .discarded && job.reason == failed.reason, "change \(number): \(job.reason ?? "")")
+      number += 1
+    }
+    #expect(number > 5)
+    #expect(try two.names(in: "spool/active") == [])
+    try await second.stop()
+  }
+
   @Test("that failed are imported again, and their rejects retried, by a daemon on another host than theirs")
   func retried() async throws {
     let server = try PostgresCluster()
