@@ -136,6 +136,7 @@ private struct SortedRun: Sendable {
       buffer.removeFirst(used)
       used = 0
       let wanted = Int(min(end - offset, Int64(SortedRun.readAhead)))
+      guard wanted > 0 else { return nil }
       let more = try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
         count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, path: "active/")
       }
