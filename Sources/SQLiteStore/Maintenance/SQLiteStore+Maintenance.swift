@@ -68,7 +68,7 @@ extension SQLiteStore: StoreMaintenance {
             watch.report(MaintenanceProgress(bytesDone: min(read * pageSize, size), bytesTotal: size))
           }
         ) {
-          // It would have a cache for the new file that is as large as the connection's.
+          // SQLite has a second cache for the new file: of as many pages as the connection's would have of 4 KiB.
           try db.withSmallCache { try db.execute(sql: "VACUUM") }
         }
       } catch {

@@ -24,15 +24,16 @@ struct VacuumMemoryTests {
       .sqlite(at: directory.file("store.sqlite"), options: .init(writerCache: 64 << 20)))
     store = try #require(try coordinator.maintenance(of: added) as? SQLiteStore)
     let context = ManagedObjectContext(.confinement, coordinator: coordinator)
-    let text = String(repeating: "All is well. ", count: 1000)
-    for _ in 0..<1000 { try context.add("Ship", ["log": .string(text)]) }
+    let text = String(repeating: "All is well. ", count: 50)
+    for _ in 0..<20_000 { try context.add("Ship", ["log": .string(text)]) }
     try context.save()
   }
 
   @Test("doesn't grow with the cache of the connection, which has its own cache again afterwards")
   func bounded() throws {
     let connection = try store.writer.withoutTransaction { db in
-      #expect(try String.fetchAll(db, sql: "SELECT log FROM Ship").count == 1000)
+      let logs = try String.fetchAll(db, sql: "SELECT log FROM Ship")
+      #expect(logs.count == 20_000)
       return UInt(bitPattern: db.sqliteConnection)
     }
     /// What the connection's caches hold, the new file's among them.
@@ -51,7 +52,8 @@ struct VacuumMemoryTests {
     _ = try store.compact(.whole(), watch)
     // It is asked once before it begins.
     let during = samples.withLock { $0.dropFirst() }
-    #expect(!during.isEmpty && during.allSatisfy { $0 < 6 << 20 }, "\(during.max() ?? 0) bytes")
-    #expect(try store.writer.withoutTransaction { try $0.number("cache_size") } == -(64 << 10))
+    #expect(!during.isEmpty && during.allSatisfy { $0 < 12 << 20 }, "\(Array(during)) bytes")
+    let size = try store.writer.withoutTransaction { try $0.number("cache_size") }
+    #expect(size == -(64 << 10))
   }
 }
