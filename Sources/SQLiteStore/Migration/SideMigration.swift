@@ -43,7 +43,12 @@ struct SideMigration {
     var configuration = Configuration.ofStores
     configuration.readonly = true
     let reader = try DatabaseQueue(path: path, configuration: configuration)
-    try reader.inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [side.url.path]) }
+    do {
+      try reader.inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [side.url.path]) }
+    } catch let error as DatabaseError where error.message == "output file already exists" {
+      // It doesn't: SQLite says so, too, where it can't ask the system for the length of the file that it has made.
+      throw DatabaseError(resultCode: .SQLITE_IOERR_FSTAT, message: "the length of its copy can't be read")
+    }
     try reader.close()
     var version = route.source
     for step in steps {

@@ -32,6 +32,13 @@ struct SQLiteFaultTests {
     func sample(_ work: String) async throws { try await FaultRun(of: work).check() }
   }
 
+  @Test("also where the length of a file can't be asked for that SQLite has just made")
+  func lengths() async throws {
+    let run = try await FaultRun(arguments: ["migration-staged", "--call", "fstat"])
+    #expect(run.output.status == 0, "\(run.output.text)\(run.output.error)")
+    #expect(run.output.text.contains("calls failed, 0 processes ended, 0 were wrong"), "\(run.output.text)")
+  }
+
   @Test("all works have their sample")
   func all() async throws {
     let names = try await FaultRun(arguments: ["--list"]).output.text.split(separator: "\n").map(String.init)
